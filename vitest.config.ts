@@ -17,8 +17,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     pool: 'threads',
-    // One more than Vitest takes where there are two processors: many tests start processes, and wait for them.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Three where there are two processors: tests that start processes mostly wait for them, and two left a processor idle.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     globalSetup: ['test/postgres/global-setup.ts'],
     reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
     projects: [

@@ -35,6 +35,14 @@ export const clockFloor = {
     const start = performance.now()
     return op().then((/** @type {unknown} */ value) => (performance.now() - start < 0 ? undefined : value), rethrow)
   },
+  'floor: .then, a timer and two clock reads': (op) => {
+    const start = performance.now()
+    const timer = setTimeout(same, 1000)
+    return op().then((/** @type {unknown} */ value) => {
+      clearTimeout(timer)
+      return performance.now() - start < 0 ? undefined : value
+    }, rethrow)
+  },
 }
 
 /** A loop of three attempts without a wait. @type {Call} */

@@ -5,6 +5,7 @@
  * @typedef {object} Goal
  * @property {string} what
  * @property {(figures: Figures) => number | undefined} value undefined: not measured
+ * @property {(figures: Figures) => number | undefined} [floor] the same of the floor: what no library can go below
  * @property {number} goal
  * @property {number} [stretch]
  * @property {string} [unit] `×` unless said otherwise
@@ -15,6 +16,7 @@
  * @property {string} unit what the first column counts
  * @property {Record<string, string>} columns column → heading, with its unit
  * @property {string} note how it is measured, in a sentence or two
+ * @property {string} floor what the least is that this can cost, in a sentence
  * @property {readonly string[]} [candidates] measured each in a process of its own
  * @property {readonly string[]} [flags] of Node
  * @property {number} [processes] of a full run

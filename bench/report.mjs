@@ -44,12 +44,14 @@ function ordered(row, figures) {
 }
 
 /** Whether a goal is reached, in words. @param {import('./goals.mjs').Goal} goal @param {Figures} figures */
-function verdict({ what, value: of, goal, stretch, unit = '×' }, figures) {
+function verdict({ what, value: of, floor, goal, stretch, unit = '×' }, figures) {
   const value = of(figures)
+  const least = floor?.(figures)
   if (value === undefined || Number.isNaN(value)) return `- ${what}: not measured`
   const limit = (/** @type {string} */ word, /** @type {number} */ most) =>
     `${word} ≤ ${most}${unit && ` ${unit}`} ${value <= most ? 'reached' : '**not reached**'}`
   const limits = [
+    ...(least === undefined || Number.isNaN(least) ? [] : [`floor ${number(least)}${unit && ` ${unit}`}`]),
     ...(goal === Infinity ? [] : [limit('goal', goal)]),
     ...(stretch === undefined ? [] : [limit('stretch', stretch)]),
   ]
@@ -75,7 +77,9 @@ export function rowText({ row, figures }) {
     : row.note
   const goals =
     best.length > 0 ? row.goals.map((goal) => verdict(goal, figures)) : ['- Reprise is not built: not measured']
-  return [`### ${row.title}`, '', note, '', table([heading, ...lines]), '', ...goals].join('\n')
+  return [`### ${row.title}`, '', `${note} Floor: ${row.floor}`, '', table([heading, ...lines]), '', ...goals].join(
+    '\n',
+  )
 }
 
 /** The cells of a line for each goal. @param {Result[]} results @returns {string[][]} */
@@ -87,14 +91,16 @@ export function goalLines(results) {
       const unit = goal.unit ?? '×'
       const limit = (/** @type {number | undefined} */ most) =>
         most === undefined || most === Infinity ? '' : `≤ ${most} ${value <= most ? '✓' : '✗'}`
-      return [[row.title, goal.what, `${number(value)} ${unit}`.trim(), limit(goal.goal), limit(goal.stretch)]]
+      const least = goal.floor?.(figures)
+      const floor = least === undefined || Number.isNaN(least) ? '' : `${number(least)} ${unit}`.trim()
+      return [[row.title, goal.what, `${number(value)} ${unit}`.trim(), floor, limit(goal.goal), limit(goal.stretch)]]
     }),
   )
 }
 
 /** @param {string[][]} lines of `goalLines` */
 export function summary(lines) {
-  return lines.length === 0 ? '' : table([['measure', 'of', 'value', 'goal', 'stretch'], ...lines])
+  return lines.length === 0 ? '' : table([['measure', 'of', 'value', 'floor', 'goal', 'stretch'], ...lines])
 }
 
 /** What RESULTS.md says of one Node version. @param {string} section */
@@ -115,6 +121,8 @@ function parse(section) {
         .slice(1, -1)
         .map((cell) => cell.trim()),
     )
+    // Tables that were written before floors stood in them.
+    .map((cells) => (cells.length === 5 ? cells.toSpliced(3, 0, '') : cells))
   rows.delete('Goals')
   return { rows, goals }
 }

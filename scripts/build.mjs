@@ -32,7 +32,7 @@ function externals(pkg) {
 const markPureConstants = {
   name: 'mark-pure-constants',
   /** @param {string} code */
-  renderChunk: (code) => code.replace(/^((?:const|let|var) \w+ = )(?=(?:new )?[\w.]+\()/gm, '$1/* @__PURE__ */ '),
+  renderChunk: (code) => code.replace(/^((?:const|let|var) [\w$]+ = )(?=(?:new )?[\w.$]+\()/gm, '$1/* @__PURE__ */ '),
 }
 
 /**
@@ -109,16 +109,7 @@ const CLI_FILES = {
   kernel: [
     'packages/cli/src/output-error.',
     ...[
-      ...[
-        'fitted-table',
-        'github-commands',
-        'json',
-        'json-times',
-        'look',
-        'next-commands',
-        'no-store',
-        'path-from-here',
-      ],
+      ...['display', 'fitted-table', 'github-commands', 'json', 'next-commands', 'no-store', 'path-from-here'],
       ...['problems', 'relative-time', 'style', 'table', 'width', 'wrap', 'write-file', 'xml'],
     ].map((name) => `packages/cli/src/output/${name}.`),
     ...'document/problem. operate/operation-error. plan/attempts. plan/fallback. plan/plan. state/state-error. words/'
@@ -131,7 +122,7 @@ const CLI_FILES = {
   // What runs a command.
   process: [
     ...['process/', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
-    ...['signals.', 'defined-', 'exec-telling.', 'attempt-stdout.', 'exec-stdin.', 'command-exit-code.'].map(
+    ...['signals.', 'defined-', 'exec-reporter.', 'attempt-stdout.', 'exec-stdin.', 'command-exit-code.'].map(
       (name) => `packages/cli/src/runs/${name}`,
     ),
     'packages/cli/src/output/backpressure.',
@@ -142,7 +133,7 @@ const CLI_FILES = {
     ...['maintenance.', 'new-file.', 'integrity.', 'readable-rows.', 'cut-off-file.'].map(
       (name) => `packages/reprise/src/sqlite/${name}`,
     ),
-    ...['ledger-check.', 'task-check.', 'gate-check.'].map((name) => `packages/reprise/src/durable/${name}`),
+    ...['ledger-check.', 'task-check.'].map((name) => `packages/reprise/src/durable/${name}`),
     ...['store-care.', 'store-status.', 'left-behind.', 'doctor'].map(
       (name) => `packages/workflow/src/operate/${name}`,
     ),
@@ -159,7 +150,9 @@ const CLI_FILES = {
       'internal/redrive.',
       'internal/serve-',
     ].map((name) => `packages/reprise/src/${name}`),
-    ...['view/', 'state/', 'run/run-record.', 'operate/store.'].map((name) => `packages/workflow/src/${name}`),
+    ...['view/', 'state/', 'run/run-record.', 'run/lost-content.', 'operate/store.', 'operate/tasks/'].map(
+      (name) => `packages/workflow/src/${name}`,
+    ),
     ...['state-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // Only where a server is named.
@@ -176,7 +169,10 @@ const CLI_FILES = {
       (name) => `packages/workflow/src/${name}`,
     ),
     ...['run-argument.', 'follow.', 'until-signal.'].map((name) => `packages/cli/src/runs/${name}`),
+    'packages/cli/src/output/runs/map-facts.',
   ],
+  // What serves: only `gate` and `--metrics-port` load it.
+  serve: ['packages/dashboard/src/', 'node_modules/hono/', 'node_modules/@hono/'],
   // What jobs are made of.
   jobs: ['packages/jobs/src/', 'packages/cli/src/output/jobs/', 'packages/cli/src/runs/jobs/'],
   // What conducts a run.
@@ -185,7 +181,9 @@ const CLI_FILES = {
     ...['output/letters/', 'input/letter-'].map((name) => `packages/cli/src/${name}`),
   ],
   runs: [
-    ...['run/', 'steps/', 'masking/', 'operate/', 'items/'].map((name) => `packages/workflow/src/${name}`),
+    ...['run/', 'steps/', 'masking/', 'operate/', 'items/', 'workplaces/workplaces.'].map(
+      (name) => `packages/workflow/src/${name}`,
+    ),
     'packages/cli/src/runs/',
     'packages/cli/src/input/count-',
     ...'live/ line run- map- attempt-printers. ordered- log- step-names junit'
@@ -202,6 +200,7 @@ function startingWith(starts) {
 await bundle('reprise', {
   input: {
     index: 'src/index.ts',
+    slim: 'src/slim/index.ts',
     observe: 'src/observe/index.ts',
     simulate: 'src/simulate/index.ts',
     durable: 'src/open/index.ts',
@@ -229,6 +228,7 @@ await bundle('workflow', {
   ],
 })
 await bundle('jobs', { input: { index: 'src/index.ts', internal: 'src/internal.ts' }, platform: 'node' })
+await bundle('dashboard', { input: { index: 'src/index.ts', internal: 'src/internal.ts' }, platform: 'node' })
 await bundle('cli', {
   input: { main: 'src/main.ts' },
   platform: 'node',

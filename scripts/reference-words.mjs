@@ -93,8 +93,12 @@ export const EVENTS = {
   reset: 'Durable tasks: a fresh set of attempts was granted.',
   dead_lettered: 'Durable tasks: it failed for good, and is kept for people to look at.',
   state_refused: 'Durable tasks: what the ledger says cannot be; the task is left as it is.',
+  restored: 'Durable tasks: `durable.resume` has looked at what earlier processes left. The key is empty.',
   queue_held: 'Durable tasks: a gate denies tasks of this name, and they wait (`whenDenied: hold`).',
   queue_released: 'Durable tasks: tasks of this name start again.',
+  store_away:
+    'Durable tasks: the store has not answered for 5 s; attempts go on, and what is to be recorded waits. The key is empty.',
+  store_back: 'Durable tasks: the store answers again.',
 }
 
 export const STATES = {
@@ -124,6 +128,8 @@ export const REFUSALS = {
 export const GATE_REFUSALS = {
   not_found: 'The ledger has no breaker or budget of this name; the message suggests one.',
   nothing_to_grant: 'The budget is of a type that cannot be given more, or is full.',
+  state_refused:
+    'What the ledger says of these gates cannot be; `gates` has their keys, the message every fault. Reset them.',
 }
 
 export const PROBLEMS = {
@@ -156,4 +162,5 @@ export const RECORDED = {
   run_changed: 'The run goes on with another definition.',
   gate_changed:
     'Somebody reset or tripped a breaker or granted to a budget; `detail` has which, why, before and after.',
+  breaker_changed: 'An attempt has changed the phase of a breaker; `detail` has which, from what and to what.',
 }

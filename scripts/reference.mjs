@@ -239,6 +239,7 @@ function countableEvents() {
     { ...base, type: 'breaker_changed', breaker: 'k', from: 'closed', to: 'open' },
     { ...base, type: 'call_failed', stopReason: 'attempts_exhausted', error, ...totals },
     { ...base, type: 'reset', generation: 2 },
+    { ...base, type: 'restored', resumed: 1, waiting: 1, migrated: 1, refused: 1, elapsedMs: 1 },
   ]
   return counted
 }

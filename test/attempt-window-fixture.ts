@@ -1,5 +1,6 @@
 /** Windows of attempts that know what answers usually take, and how many attempts they let start. */
 import { AttemptWindow } from '../packages/reprise/src/core/budgets/attempt-window.js'
+import type { UsualAnswersState } from '../packages/reprise/src/core/budgets/usual-answers.js'
 
 export const PATIENCE_MS = 1000
 /** Shares of the patience that answers take. */
@@ -24,6 +25,13 @@ export const hasRoom = (window: AttemptWindow, now: number): boolean => window.h
 export const fill = (window: AttemptWindow, now: number): number => {
   while (window.inFlight < UNLIMITED && hasRoom(window, now)) window.started(now)
   return window.inFlight
+}
+/** A window that knows that answers are fast, and which shares of the attempts are not; attempts that started at 0. */
+export const knowing = (shares: Partial<UsualAnswersState>, inFlight: number): AttemptWindow => {
+  const window = new AttemptWindow()
+  window.restore({ fastShare: 1, spells: 16, ...shares })
+  for (let i = 0; i < inFlight; i++) window.started(0)
+  return window
 }
 /** How many may be in flight, whatever is in flight now. */
 export const capacity = (window: AttemptWindow, now: number): number => {

@@ -5,14 +5,15 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
+import { build, type Plugin } from 'rolldown'
 
 export interface BundledProgram {
   readonly file: string
   remove(): void
 }
 
-export async function bundleProgram(source: URL): Promise<BundledProgram> {
+/** `plugins`: what differs from the sources, such as a later version. */
+export async function bundleProgram(source: URL, plugins: Plugin[] = []): Promise<BundledProgram> {
   const root = fileURLToPath(new URL('../', import.meta.url))
   const directory = path.join(root, 'node_modules/.cache/reprise-tests')
   mkdirSync(directory, { recursive: true })
@@ -24,6 +25,7 @@ export async function bundleProgram(source: URL): Promise<BundledProgram> {
     input,
     platform: 'node',
     external: /^node:|^pg$/,
+    plugins,
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
     output: { file, format: 'esm', codeSplitting: false },
     logLevel: 'warn',

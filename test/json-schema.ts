@@ -65,6 +65,8 @@ const KEYWORDS: Readonly<Record<string, Judge>> = {
   exclusiveMaximum: ofNumber((value, most) => value < most),
   pattern: (argument, value, at) =>
     when(typeof value !== 'string' || matches(argument as string, value), at, `does not match ${String(argument)}`),
+  format: (argument, value, at) =>
+    when(argument !== 'date-time' || typeof value !== 'string' || Number.isFinite(Date.parse(value)), at, 'is no date'),
   maxLength: (argument, value, at) =>
     when(typeof value !== 'string' || value.length <= (argument as number), at, 'is too long'),
   minItems: (argument, value, at) =>

@@ -72,6 +72,7 @@ export default {
     many: '10 000 aborted at once, ms',
   },
   note: 'Peers without a signal are left out.',
+  floor: 'one listener and a set of those that wait: rejected in the same turn, and nothing left.',
   goals: [
     {
       what: 'not rejected in the turn of abort()',

@@ -142,9 +142,20 @@ export default {
     '`recommended()` without its budget, with one `adaptiveBudget({ bulkhead: true })`, and with one for each key; calls succeed at once. ' +
     'Heap after collection: a key of 1 000 in `perKey`, a call of 10 000 in line, its promise included. An event is one question or answer at ' +
     'one key of `perKey`, with the question when to poll.',
+  floor: 'the recommended policy without its budget.',
   flags: ['--expose-gc'],
   candidates: Object.keys(parts),
   goals: [
+    {
+      what: 'adaptive ÷ no budget, whole call',
+      value: ratio('reprise: adaptive', 'reprise: no budget', 'whole'),
+      goal: 2,
+    },
+    {
+      what: 'per key ÷ no budget, whole call',
+      value: ratio('reprise: adaptive, per key', 'reprise: no budget', 'whole'),
+      goal: 2,
+    },
     { what: 'adaptive ÷ no budget', value: ratio('reprise: adaptive', 'reprise: no budget', 'ns'), goal: 2 },
     { what: 'per key ÷ no budget', value: ratio('reprise: adaptive, per key', 'reprise: no budget', 'ns'), goal: 2 },
     {

@@ -45,6 +45,7 @@ export default {
   note:
     'An `AsyncLocalStorage` is in use; 100 000 calls have failed once and wait for an hour. Heap after collection, the caller’s promise ' +
     'included. One process for each candidate.',
+  floor: 'a promise, a timer of Node and its closures.',
   flags: ['--expose-gc'],
   processes: 3,
   candidates: [FLOOR, ...Object.keys(peers.retrying()), 'reprise: executor.run'],
@@ -52,6 +53,7 @@ export default {
     {
       what: 'executor.run ÷ cockatiel',
       value: ratio('reprise: executor.run', 'cockatiel', 'bytes'),
+      floor: ratio(FLOOR, 'cockatiel', 'bytes'),
       goal: 0.5,
       stretch: 0.4,
     },

@@ -17,10 +17,16 @@ export default {
   unit: 'ms',
   columns: { ms: 'wall, ms', cpu: 'CPU, ms' },
   note: 'Time of the first `import()` in a fresh process, so the start of a bare Node is not in it; median of many processes, in random order.',
+  floor: 'a file that is empty: finding and reading it.',
   processes: 1,
   goals: [
-    { what: 'reprise ÷ fastest peer', value: ratio('reprise', undefined, 'ms'), goal: 1 },
-    { what: 'reprise', value: figure('reprise', 'ms'), goal: Infinity, stretch: 5, unit: 'ms' },
+    {
+      what: 'reprise ÷ fastest peer',
+      value: ratio('reprise', undefined, 'ms'),
+      floor: ratio(FLOOR, undefined, 'ms'),
+      goal: 1,
+    },
+    { what: 'reprise', value: figure('reprise', 'ms'), floor: figure(FLOOR, 'ms'), goal: 6, stretch: 5, unit: 'ms' },
   ],
   measure: async ({ quick }) => {
     /** @type {Record<string, string>} */

@@ -48,6 +48,7 @@ export default {
     'during a wait are left out. One process for each candidate.',
   processes: 3,
   candidates: [FLOOR, 'p-retry', 'effect', OURS],
+  floor: 'one listener for the signal, a set of those that wait on it, and a timer of Node for each.',
   goals: [
     { what: 'executor.run ÷ p-retry', value: ratio(OURS, 'p-retry', 'added'), goal: 0.1 },
     {

@@ -5,6 +5,9 @@ import { sequential, succeed, turns } from '../harness.mjs'
 import * as peers from '../peers.mjs'
 import * as ours from '../reprise.mjs'
 
+/** The floor of every row of this kind. */
+export const LEAST = 'floor: one .then'
+
 /** The columns of every row of this kind. */
 export const columns = { ns: 'overhead, CPU ns a call', whole: 'whole call, ns' }
 
@@ -21,14 +24,20 @@ export default {
   unit: 'ns',
   columns,
   note: 'CPU time of a call that succeeds at once, less that of the bare operation. 100 calls a turn of the event loop.',
+  floor: 'one `.then`: a call that may be retried has to hear how its operation ends.',
   goals: [
     {
       what: 'executor.run ÷ cockatiel',
       value: ratio('reprise: executor.run', 'cockatiel', 'ns'),
+      floor: ratio(LEAST, 'cockatiel', 'ns'),
       goal: 0.35,
-      stretch: 0.2,
     },
-    { what: 'retry ÷ cockatiel', value: ratio('reprise: retry', 'cockatiel', 'ns'), goal: 0.35, stretch: 0.2 },
+    {
+      what: 'retry ÷ cockatiel',
+      value: ratio('reprise: retry', 'cockatiel', 'ns'),
+      floor: ratio(LEAST, 'cockatiel', 'ns'),
+      goal: 0.38,
+    },
   ],
   measure: ({ quick }) => overhead({ ...floors, ...peers.retrying(), ...ours.retrying() }, quick),
 }

@@ -33,6 +33,7 @@ export default {
   note:
     'Wall time of a failing call. Reprise: a breaker and a ratio budget with one retry. mollitia copies its window at every call: ' +
     'filling it takes minutes, so it is left out.',
+  floor: 'an empty window: what a failure costs should not depend on the calls before it.',
   goals: [{ what: 'full window ÷ empty window', value: figure('reprise', 'factor'), goal: 2 }],
   measure: async ({ quick }) => {
     /** @type {Record<string, () => import('../harness.mjs').Call>} */

@@ -25,23 +25,36 @@ export function measureResumes(steps: number, rounds: number): Promise<Line[]> {
         bare: () => costOf([process.execPath, '-e', '0']),
         preview: () => run('resume', 'large', '--dry-run'),
         show: () => run('show', 'large'),
+        showAll: () => run('show', 'large', '--all'),
         ps: () => run('ps'),
         watch: () => run('watch', 'large'),
         resume: () => untilBegun(file, mark, directory),
       },
       rounds,
     )
-    const seconds = (cost: Cost): number => cost.wallMs / 1000
     const what = `${steps} finished steps`
     const goal = { most: { goal: MOST_S } }
+    const wall = (words: string, { wallMs }: Cost, more: object = goal): Line => ({
+      what: `${what}: ${words}`,
+      value: wallMs / 1000,
+      unit: 's',
+      ...more,
+    })
+    const cpu = (words: string, { cpuMs }: Cost): Line => ({ what: `… ${words}`, value: cpuMs / 1000, unit: 's' })
     return [
-      { what: `${what}: \`resume --dry-run\``, value: seconds(costs.preview), unit: 's', ...goal },
-      { what: `${what}: \`resume\` until the next step runs`, value: seconds(costs.resume), unit: 's', ...goal },
-      { what: `${what}: \`show\``, value: seconds(costs.show), unit: 's', ...goal },
-      { what: `${what}: \`ps\``, value: seconds(costs.ps), unit: 's', ...goal },
-      { what: `${what}: \`watch\`, of the run as it was left`, value: seconds(costs.watch), unit: 's', ...goal },
-      { what: `${what}: \`show\`, time of the processors`, value: costs.show.cpuMs / 1000, unit: 's' },
-      { what: '`node -e 0` in the same turns', value: seconds(costs.bare), unit: 's' },
+      wall('`resume --dry-run`', costs.preview),
+      wall('`resume` until the next step runs', costs.resume),
+      wall('`show`', costs.show),
+      wall('`ps`', costs.ps),
+      wall('`watch`, of the run as it was left', costs.watch),
+      wall('`show --all`', costs.showAll, {}),
+      { what: '`node -e 0` in the same turns', value: costs.bare.wallMs / 1000, unit: 's' },
+      cpu('time of the processors: `resume --dry-run`', costs.preview),
+      cpu('`show`', costs.show),
+      cpu('`ps`', costs.ps),
+      cpu('`watch`', costs.watch),
+      cpu('`show --all`', costs.showAll),
+      cpu('`node -e 0`', costs.bare),
     ]
   })
 }

@@ -14,14 +14,14 @@ import {
   timelineOf,
 } from 'reprise'
 import { seededRandom, virtualClock } from 'reprise/testing'
-import { failing, Manual, scene, type Scene, turn, WAYS, stage, watch } from './scene.js'
+import { failing, Manual, callFixture, type CallFixture, turn, WAYS, wayFixture, watch } from './call-fixture.js'
 
 const down = new Error('down')
 
 /** In every key's policy, unless told otherwise. */
 const POLICY: PolicyInput = { attempts: 3, initialDelay: '100ms', jitter: false, budget: 'adaptive' }
 
-interface Adaptive extends Scene {
+interface Adaptive extends CallFixture {
   readonly budget: AdaptiveBudget
 }
 
@@ -30,11 +30,11 @@ const STRICT: AdaptiveBudgetOptions = { strict: true }
 
 function adaptive(policy: PolicyInput = {}, options = STRICT): Adaptive {
   const budget = adaptiveBudget(options)
-  return { ...scene({ ...POLICY, ...policy }, { budgets: { adaptive: budget } }), budget }
+  return { ...callFixture({ ...POLICY, ...policy }, { budgets: { adaptive: budget } }), budget }
 }
 
 /** The budget has learned that its dependency answers fast. */
-async function learn({ clock, executor }: Scene): Promise<void> {
+async function learn({ clock, executor }: CallFixture): Promise<void> {
   for (let i = 0; i < 60; i++) {
     watch(executor.run('job', () => clock.sleep(10)))
     await clock.advance(100)
@@ -44,7 +44,7 @@ async function learn({ clock, executor }: Scene): Promise<void> {
 describe.each(WAYS)('a call %s', (way) => {
   const staged = (policy: PolicyInput = {}, options = STRICT) => {
     const budget = adaptiveBudget(options)
-    return { ...stage(way, { ...POLICY, ...policy }, { budgets: { adaptive: budget } }), budget }
+    return { ...wayFixture(way, { ...POLICY, ...policy }, { budgets: { adaptive: budget } }), budget }
   }
 
   test('that finds no credit waits until the success of another gives it', async () => {
@@ -311,7 +311,7 @@ describe('calls with one adaptive budget', () => {
 describe('two keys with the recommended settings', () => {
   test('do not disturb each other', async () => {
     const settings = recommended()
-    const { clock, executor } = scene(settings.defaultPolicy, { budgets: settings.budgets })
+    const { clock, executor } = callFixture(settings.defaultPolicy, { budgets: settings.budgets })
     let attempts = 0
     const fates: unknown[] = []
     for (let i = 0; i < 200; i++) {
@@ -327,7 +327,7 @@ describe('two keys with the recommended settings', () => {
 
   test('retry by their own successes', async () => {
     const settings = recommended()
-    const { clock, executor } = scene(settings.defaultPolicy, { budgets: settings.budgets })
+    const { clock, executor } = callFixture(settings.defaultPolicy, { budgets: settings.budgets })
     const started: string[] = []
     const calls = ['a', 'b'].map((key) =>
       watch(

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from 'vitest'
 import { createExecutor, type ExecutorOptions, type Operation, type PolicyInput } from 'reprise'
 import type { VirtualClock } from 'reprise/testing'
-import { ParkingLot, stage, type Way, WAYS } from './scene.js'
+import { ParkingLot, wayFixture, type Way, WAYS } from './call-fixture.js'
 
 const tenant = new AsyncLocalStorage<string>()
 const down = new Error('down')
@@ -17,7 +17,7 @@ async function interleaved(
   operation: (clock: VirtualClock) => Operation<unknown>,
   options: ExecutorOptions = {},
 ) {
-  const set = stage(way, policy, options)
+  const set = wayFixture(way, policy, options)
   const seen: Record<string, (string | undefined)[]> = { ada: [], bob: [] }
   for (const name of ['ada', 'bob']) {
     tenant.run(name, () =>

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { BreakerOpenError, type Budget, concurrencyBudget, type PolicyInput, retry, timelineOf } from 'reprise'
-import { failing, Manual, Recorder, scene, stage, turn, watch, WAYS } from './scene.js'
+import { failing, Manual, Recorder, callFixture, wayFixture, turn, watch, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 const breaker = { failureThreshold: 2, recoveryTimeout: '30s' }
@@ -12,7 +12,7 @@ describe.each(WAYS)('a call %s', (way) => {
   const policy: PolicyInput = { attempts: 1, breaker }
 
   async function opened(extra: PolicyInput = {}, budgets: Record<string, Budget> = {}) {
-    const set = stage(way, { ...policy, ...extra }, { budgets })
+    const set = wayFixture(way, { ...policy, ...extra }, { budgets })
     await set.play(failing(down), { policy })
     await set.play(failing(down), { policy })
     return set
@@ -30,7 +30,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('opens the breaker with its own failures, and stops because the wait would end with it still open', async () => {
-    const { play } = stage(way, { attempts: 9, breaker })
+    const { play } = wayFixture(way, { attempts: 9, breaker })
     const operation = failing(down)
     const call = await play(operation)
     expect(operation.calls).toBe(2)
@@ -40,8 +40,23 @@ describe.each(WAYS)('a call %s', (way) => {
     expect(call.timeline?.attempts).toHaveLength(2)
   })
 
+  test('does not count a failure that says `not_yet`, nor does such a probe open or close the breaker', async () => {
+    const early = Object.assign(new Error('pending'), { retryable: 'not_yet' })
+    const { executor, play, clock } = wayFixture(way, policy)
+    for (let call = 0; call < 3; call++) expect((await play(failing(early), { policy })).error).toBe(early)
+    expect(executor.breaker('job')?.snapshot()).toMatchObject({ phase: 'closed', failures: 0 })
+    await play(failing(down), { policy })
+    await play(failing(down), { policy })
+    await clock.advance(30_000)
+    // Each probe gives its slot back.
+    for (let call = 0; call < 3; call++) expect((await play(failing(early), { policy })).error).toBe(early)
+    expect(executor.breaker('job')?.snapshot()).toMatchObject({ phase: 'half_open' })
+    expect((await play(() => 'fine', { policy })).value).toBe('fine')
+    expect(executor.breaker('job')?.closed).toBe(true)
+  })
+
   test('waits and probes where its wait ends when the breaker would let it', async () => {
-    const { play } = stage(way, { attempts: 3, backoff: 'fixed', initialDelay: '30s', breaker })
+    const { play } = wayFixture(way, { attempts: 3, backoff: 'fixed', initialDelay: '30s', breaker })
     const call = await play(({ attempt }) => {
       if (attempt < 3) throw down
       return 'recovered'
@@ -111,7 +126,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('counts failures that are not retryable, and successes reset the count', async () => {
-    const { play } = stage(way, { attempts: 5, retryOn: ['network'], breaker })
+    const { play } = wayFixture(way, { attempts: 5, retryOn: ['network'], breaker })
     await play(failing(down))
     await play(() => 'fine')
     await play(failing(down))
@@ -122,7 +137,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('counts attempt timeouts, but neither denials nor aborts', async () => {
-    const { clock, executor, call, play } = stage(
+    const { clock, executor, call, play } = wayFixture(
       way,
       { attempts: 1, attemptTimeout: '1s', breaker, budget: { name: 'api', cost: 1 } },
       { budgets: { api: new Recorder(() => allowed) } },
@@ -148,9 +163,9 @@ describe.each(WAYS)('a call %s', (way) => {
     await clock.advance(30_000)
     const probe = await play(failing(down))
     expect(probe.timeline?.attempts.map((attempt) => attempt.breaker)).toEqual(['half_open'])
-    const plain = await stage(way, policy).play(failing(down))
+    const plain = await wayFixture(way, policy).play(failing(down))
     expect(plain.timeline?.attempts.map((attempt) => attempt.breaker)).toEqual(['closed'])
-    const none = await stage(way, { attempts: 1 }).play(failing(down))
+    const none = await wayFixture(way, { attempts: 1 }).play(failing(down))
     expect(none.timeline?.attempts.map((attempt) => attempt.breaker)).toEqual([undefined])
   })
 })
@@ -158,7 +173,7 @@ describe.each(WAYS)('a call %s', (way) => {
 describe('a breaker', () => {
   test('is shared by calls with its key, whatever the keys of their policies', async () => {
     const shared = { ...breaker, key: 'database' }
-    const { clock, executor } = scene(
+    const { clock, executor } = callFixture(
       {},
       { policies: { read: { attempts: 1, breaker: shared }, write: { attempts: 1, breaker: shared } } },
     )
@@ -171,7 +186,7 @@ describe('a breaker', () => {
   })
 
   test('without a key of its own belongs to the key of the call', async () => {
-    const { executor } = scene({ attempts: 1, breaker: { failureThreshold: 1 } })
+    const { executor } = callFixture({ attempts: 1, breaker: { failureThreshold: 1 } })
     await expect(executor.run('a', failing(down))).rejects.toBe(down)
     await expect(executor.run('a', () => 'x')).rejects.toBeInstanceOf(BreakerOpenError)
     await expect(executor.run('b', () => 'x')).resolves.toBe('x')
@@ -197,10 +212,10 @@ describe('a breaker', () => {
 
   test('can be kept and restored in another executor', async () => {
     const policy = { attempts: 1, breaker: { failureThreshold: 1 } }
-    const first = scene(policy)
+    const first = callFixture(policy)
     await expect(first.executor.run('a', failing(down))).rejects.toBe(down)
     const state: unknown = JSON.parse(JSON.stringify(first.executor.breaker('a')?.snapshot()))
-    const second = scene(policy)
+    const second = callFixture(policy)
     await expect(second.executor.run('a', () => 'x')).resolves.toBe('x')
     second.executor.breaker('a')?.restore(state as never)
     await expect(second.executor.run('a', () => 'x')).rejects.toBeInstanceOf(BreakerOpenError)
@@ -214,7 +229,7 @@ describe('a breaker', () => {
       hedge: { delay: '100ms', maxHedges: 3 },
       breaker: { failureThreshold: 1 },
     }
-    const { clock, executor } = scene(hedged)
+    const { clock, executor } = callFixture(hedged)
     await expect(executor.run('a', failing(down))).rejects.toBe(down)
     await clock.advance(30_000)
     const manual = new Manual()
@@ -234,7 +249,7 @@ describe('a breaker', () => {
   })
 
   test('with several probes closes after as many successes', async () => {
-    const { clock, executor } = scene({ attempts: 1, breaker: { failureThreshold: 1, halfOpenMaxCalls: 2 } })
+    const { clock, executor } = callFixture({ attempts: 1, breaker: { failureThreshold: 1, halfOpenMaxCalls: 2 } })
     await expect(executor.run('a', failing(down))).rejects.toBe(down)
     await clock.advance(30_000)
     const manual = new Manual()
@@ -251,7 +266,7 @@ describe('a breaker', () => {
   })
 
   test('hears nothing of losers of a race', async () => {
-    const { clock, executor } = scene({ attempts: 1, hedge: { delay: '1s' }, breaker: { failureThreshold: 1 } })
+    const { clock, executor } = callFixture({ attempts: 1, hedge: { delay: '1s' }, breaker: { failureThreshold: 1 } })
     const manual = new Manual()
     const call = watch(executor.run('a', manual.operation))
     await clock.advance(1000)
@@ -266,7 +281,7 @@ describe('a breaker', () => {
   test('refuses before the budget is asked, so that nothing is charged', async () => {
     const pool = concurrencyBudget({ max: 5 })
     const spy = new Recorder()
-    const { executor } = scene(
+    const { executor } = callFixture(
       { attempts: 1, breaker: { failureThreshold: 1 }, budget: 'spy' },
       { budgets: { pool, spy } },
     )

@@ -15,7 +15,7 @@ import {
   type RepriseEvent,
   retry,
 } from 'reprise'
-import { type Ask, failing, Manual, scene, stage, turn, WAYS } from './scene.js'
+import { type Ask, failing, Manual, callFixture, wayFixture, turn, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 const ALLOWED: Decision = { allowed: true, reason: 'allowed' }
@@ -41,12 +41,18 @@ describe.each(WAYS)('a rejecting promise leaves no unhandled rejection in a call
   test('as the answer of allowAttempt, also with recoverHookErrors', async () => {
     // @ts-expect-error -- the types refuse an asynchronous budget too
     const api: Budget = { allowAttempt: async () => redisDown() }
-    const refused = await stage(way, { budget: 'api' }, { budgets: { api } }).play(() => 'never')
+    const refused = await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(() => 'never')
     expect(refused.error).toBeInstanceOf(BudgetError)
     expect((refused.error as Error).message).toMatch(/^Budget api answered with a promise/)
     const options = { budgets: { api }, recoverHookErrors: true }
-    const recovered = await stage(way, { budget: 'api' }, options).play(() => 'never')
+    const recovered = await wayFixture(way, { budget: 'api' }, options).play(() => 'never')
     expect(recovered.error).toMatchObject({ reason: 'panic_in_budget', cause: { code: 'invalid_budget' } })
+  })
+
+  test('as the `allowed` of a decision', async () => {
+    const api: Budget = { allowAttempt: () => ({ allowed: noAnswer(), reason: 'later' }) }
+    const refused = await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(() => 'never')
+    expect((refused.error as Error).message).toMatch(/^Budget api answered with a promise/)
   })
 
   test('as the grant that wakes a parked attempt, in time or too late', async () => {
@@ -60,7 +66,7 @@ describe.each(WAYS)('a rejecting promise leaves no unhandled rejection in a call
         return () => undefined
       },
     }
-    const { clock, executor, play } = stage(way, { budget: 'api' }, { budgets: { api } })
+    const { clock, executor, play } = wayFixture(way, { budget: 'api' }, { budgets: { api } })
     expect((await play(() => 'never')).error).toBeInstanceOf(BudgetError)
     const late = executor.run('late', () => 'never').catch((error: unknown) => error)
     await clock.runAll()
@@ -71,7 +77,7 @@ describe.each(WAYS)('a rejecting promise leaves no unhandled rejection in a call
   test('as the answer of peek, which is refused instead of counting as a yes', async () => {
     const api: Budget = { allowAttempt: () => ALLOWED, peek: noAnswer }
     for (const budget of [api, allOf(api)]) {
-      const call = await stage(way, { budget: 'api' }, { budgets: { api: budget } }).play(failing(down))
+      const call = await wayFixture(way, { budget: 'api' }, { budgets: { api: budget } }).play(failing(down))
       expect(call.error).toMatchObject({ code: 'invalid_budget' })
       expect((call.error as Error).message).toMatch(/peek answered with a promise/)
     }
@@ -79,12 +85,12 @@ describe.each(WAYS)('a rejecting promise leaves no unhandled rejection in a call
 
   test('as the answer of denialReason, park, wakeAtMs and of leaving the line', async () => {
     const peeked: Budget = { allowAttempt: () => ALLOWED, peek: () => false, denialReason: noAnswer }
-    const denied = await stage(way, { budget: 'api' }, { budgets: { api: peeked } }).play(failing(down))
+    const denied = await wayFixture(way, { budget: 'api' }, { budgets: { api: peeked } }).play(failing(down))
     expect(denied.timeline?.budgetReason).toBe('budget_denied')
     for (const park of [noAnswer, () => noAnswer]) {
       const allowAttempt = (): Decision => ({ allowed: false, reason: 'line' })
       const parking: Budget = { maxParkMs: 1000, allowAttempt, park, wakeAtMs: noAnswer }
-      const call = await stage(way, { budget: 'api' }, { budgets: { api: parking } }).play(() => 'never')
+      const call = await wayFixture(way, { budget: 'api' }, { budgets: { api: parking } }).play(() => 'never')
       expect(call.error).toMatchObject({ reason: 'park_expired' })
     }
   })
@@ -120,10 +126,10 @@ describe('the error of a hook that is recovered', () => {
     const failIf = (): boolean => throwing('predicate threw')({} as BudgetRequest).allowed
     const retryOn = [failIf]
     const warnings = await warningsOf(async () => {
-      expect((await stage('alone', { budget: 'api' }, options).play(failing(down))).error).toBe(down)
-      expect((await stage('alone', { budget: 'peeked' }, options).play(failing(down))).error).toBe(down)
-      expect((await stage('alone', { retryOn }, options).play(failing(down))).error).toBe(down)
-      expect((await stage('alone', { failIf }, options).play(() => 'fine')).value).toBe('fine')
+      expect((await wayFixture('alone', { budget: 'api' }, options).play(failing(down))).error).toBe(down)
+      expect((await wayFixture('alone', { budget: 'peeked' }, options).play(failing(down))).error).toBe(down)
+      expect((await wayFixture('alone', { retryOn }, options).play(failing(down))).error).toBe(down)
+      expect((await wayFixture('alone', { failIf }, options).play(() => 'fine')).value).toBe('fine')
     })
     for (const text of ['ask of api threw', 'peek threw', 'predicate threw']) {
       expect(warnings).toContainEqual(expect.stringContaining(text))
@@ -132,7 +138,7 @@ describe('the error of a hook that is recovered', () => {
 
   test('of a hedge’s budget is reported though nothing is recovered', async () => {
     const spare: Budget = { allowAttempt: throwing('ask of spare threw') }
-    const { clock, call } = stage('alone', { hedge: { delay: 10, budget: 'spare' } }, { budgets: { spare } })
+    const { clock, call } = wayFixture('alone', { hedge: { delay: 10, budget: 'spare' } }, { budgets: { spare } })
     const warnings = await warningsOf(async () => {
       const slow = call(() => clock.sleep(100).then(() => 'fine'))
       await clock.runAll()
@@ -144,7 +150,7 @@ describe('the error of a hook that is recovered', () => {
   test('is on the event of the decision, recovered or not', async () => {
     for (const recoverHookErrors of [true, false]) {
       const api: Budget = { allowAttempt: throwing('broken') }
-      const { events, play } = stage('observed', { budget: 'api' }, { budgets: { api }, recoverHookErrors })
+      const { events, play } = wayFixture('observed', { budget: 'api' }, { budgets: { api }, recoverHookErrors })
       await play(() => 'never')
       expect(events.find(({ type }) => type === 'budget_decision')).toMatchObject({
         allowed: false,
@@ -176,7 +182,7 @@ describe('a grant that a wrapper releases twice', () => {
     ['allOf', (pool: ConcurrencyBudget) => allOf(pool, settledOnly(pool))],
   ])('by %s frees its own place and nobody else’s', async (_name, wrap) => {
     const pool = concurrencyBudget({ max: 4 })
-    const { executor } = scene({ attempts: 1, budget: 'pool' }, { budgets: { pool: twice(wrap(pool)) } })
+    const { executor } = callFixture({ attempts: 1, budget: 'pool' }, { budgets: { pool: twice(wrap(pool)) } })
     const manual = new Manual()
     const calls = [executor.run('job', manual.operation), executor.run('job', manual.operation)]
     const before = pool.inUse
@@ -206,7 +212,7 @@ describe.each(WAYS)('a success stays a success in a call %s', (way) => {
       allowAttempt: () => (hook === 'release' ? { ...ALLOWED, release: abort } : ALLOWED),
       ...(hook !== 'release' && { [hook]: abort }),
     }
-    const { clock, events, play } = stage(way, { budget: 'api', timeout: '1m' }, { budgets: { api } })
+    const { clock, events, play } = wayFixture(way, { budget: 'api', timeout: '1m' }, { budgets: { api } })
     const call = await play(() => 'fine', { signal: controller.signal })
     expect(call).toMatchObject({ state: 'fulfilled', value: 'fine' })
     expect(clock.pending).toBe(0)
@@ -218,9 +224,14 @@ describe.each(WAYS)('a success stays a success in a call %s', (way) => {
     const onEvent = ({ type }: RepriseEvent): void => {
       if (type === 'attempt_finished') controller.abort()
     }
-    const { play } = stage(way, {}, { observers: [{ onEvent }] })
+    const { play } = wayFixture(way, {}, { observers: [{ onEvent }] })
     expect(await play(() => 'fine', { signal: controller.signal })).toMatchObject({ value: 'fine' })
   })
+})
+
+test('a source of randomness that answers with a promise rejects the call and says so', async () => {
+  const call = retry(failing(down), { jitter: 'full' }, { random: noAnswer })
+  await expect(call).rejects.toThrow('random answered with a promise: it must be synchronous')
 })
 
 test('a source of randomness that throws rejects the call with its error', async () => {

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type Budget, BudgetDeniedError, BudgetRegistry, countBudget, type Decision, type PolicyInput } from 'reprise'
-import { failing, Recorder, stage, WAYS } from './scene.js'
+import { failing, Recorder, wayFixture, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
@@ -11,7 +11,7 @@ describe.each(WAYS)('a call %s', (way) => {
   describe('asks', () => {
     test('before every attempt, numbered from 1', async () => {
       const api = new Recorder()
-      await stage(way, { attempts: 3, budget: { name: 'api', cost: 4 } }, { budgets: { api } }).play(failing(down))
+      await wayFixture(way, { attempts: 3, budget: { name: 'api', cost: 4 } }, { budgets: { api } }).play(failing(down))
       expect(
         api.asks.map(({ key, attempt, launch, kind, ref, now }) => ({ key, attempt, launch, kind, ref, now })),
       ).toEqual(
@@ -29,7 +29,7 @@ describe.each(WAYS)('a call %s', (way) => {
     test('after the wait and right before the operation', async () => {
       const order: string[] = []
       const api = new Recorder(({ now }) => (order.push(`asked at ${now}`), true))
-      const { clock, play } = stage(way, { attempts: 2, budget: 'api' }, { budgets: { api } })
+      const { clock, play } = wayFixture(way, { attempts: 2, budget: 'api' }, { budgets: { api } })
       await play(() => {
         order.push(`called at ${clock.monotonicMs()}`)
         throw down
@@ -39,7 +39,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('nobody when the signal is already aborted', async () => {
       const api = new Recorder()
-      const { play } = stage(way, { budget: 'api' }, { budgets: { api } })
+      const { play } = wayFixture(way, { budget: 'api' }, { budgets: { api } })
       const reason = new Error('enough')
       const call = await play(() => 'never', { signal: AbortSignal.abort(reason) })
       expect(call.error).toBe(reason)
@@ -48,7 +48,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('peek before the wait and stops early, with the same denied record', async () => {
       const api = Object.assign(new Recorder(({ attempt }) => attempt === 1), { peek: () => false })
-      const call = await stage(way, { attempts: 4, budget: 'api' }, { budgets: { api } }).play(failing(down))
+      const call = await wayFixture(way, { attempts: 4, budget: 'api' }, { budgets: { api } }).play(failing(down))
       expect(call.atMs).toBe(0)
       expect(call.error).toBe(down)
       expect(api.allowed).toBe(1)
@@ -69,7 +69,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('again at the launch when peek was in favour', async () => {
       const api = Object.assign(new Recorder(({ attempt }) => attempt === 1), { peek: () => true })
-      const call = await stage(way, { attempts: 4, budget: 'api' }, { budgets: { api } }).play(failing(down))
+      const call = await wayFixture(way, { attempts: 4, budget: 'api' }, { budgets: { api } }).play(failing(down))
       expect(call.atMs).toBe(1000)
       expect(api.asks).toHaveLength(2)
       expect(call.timeline?.attempts).toHaveLength(2)
@@ -93,7 +93,7 @@ describe.each(WAYS)('a call %s', (way) => {
       '%s',
       async (_, policy, budgets, allowed, reason) => {
         const options = budgets === undefined ? {} : { budgets }
-        const call = await stage(way, { attempts: 1, ...policy }, options).play(failing(down))
+        const call = await wayFixture(way, { attempts: 1, ...policy }, options).play(failing(down))
         expect(call.error).toBe(down)
         expect(call.timeline?.attempts[0]).toMatchObject({ budgetAllowed: allowed, budgetReason: reason })
       },
@@ -101,7 +101,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('or is denied without one, where missingBudgetMode says so', async () => {
       const operation = failing(down)
-      const { play } = stage(way, { budget: 'other' }, { budgets: {}, missingBudgetMode: 'deny' })
+      const { play } = wayFixture(way, { budget: 'other' }, { budgets: {}, missingBudgetMode: 'deny' })
       const call = await play(operation)
       expect(operation.calls).toBe(0)
       expect(call.error).toMatchObject({ code: 'budget_denied', reason: 'budget_not_found', budget: 'other' })
@@ -109,7 +109,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('in a registry that is filled or changed later', async () => {
       const budgets = new BudgetRegistry()
-      const { play } = stage(way, { attempts: 1, budget: 'api' }, { budgets, missingBudgetMode: 'deny' })
+      const { play } = wayFixture(way, { attempts: 1, budget: 'api' }, { budgets, missingBudgetMode: 'deny' })
       expect((await play(() => 'x')).error).toBeInstanceOf(BudgetDeniedError)
       budgets.register(' api ', new Recorder())
       expect((await play(() => 'x')).value).toBe('x')
@@ -128,15 +128,15 @@ describe.each(WAYS)('a call %s', (way) => {
   ])('passes a cost of %s on as %s', async (cost, expected) => {
     const api = new Recorder()
     const ref = cost === undefined ? { name: 'api' } : { name: 'api', cost }
-    await stage(way, { attempts: 1, budget: ref }, { budgets: { api } }).play(() => 'x')
+    await wayFixture(way, { attempts: 1, budget: ref }, { budgets: { api } }).play(() => 'x')
     expect(api.asks[0]?.ref.cost).toBe(expected)
   })
 
   test('fills empty reasons in and keeps others word by word', async () => {
     const reasons = async (answer: Decision): Promise<string | undefined> => {
       const budgets = { api: { allowAttempt: () => answer } }
-      return (await stage(way, { attempts: 1, budget: 'api' }, { budgets }).play(failing(down))).timeline?.attempts[0]
-        ?.budgetReason
+      return (await wayFixture(way, { attempts: 1, budget: 'api' }, { budgets }).play(failing(down))).timeline
+        ?.attempts[0]?.budgetReason
     }
     expect(await reasons({ allowed: true, reason: '' })).toBe('allowed')
     expect(await reasons({ allowed: false, reason: '' })).toBe('budget_denied')
@@ -148,7 +148,7 @@ describe.each(WAYS)('a call %s', (way) => {
     const errors = [new Error('1'), new Error('2')]
     const api = new Recorder(({ attempt }) => (attempt < 3 ? true : 'not_retryable'))
     const operation = failing(...errors)
-    const call = await stage(way, { attempts: 9, budget: 'api' }, { budgets: { api } }).play(operation)
+    const call = await wayFixture(way, { attempts: 9, budget: 'api' }, { budgets: { api } }).play(operation)
     expect(operation.calls).toBe(2)
     expect(call.error).toBe(errors[1])
     expect(call.timeline).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'not_retryable' })
@@ -162,7 +162,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('says with the budget’s own word why a count denied its retry', async () => {
     const api = countBudget({ total: 1 })
-    const call = await stage(way, { attempts: 5, budget: 'api' }, { budgets: { api } }).play(failing(down))
+    const call = await wayFixture(way, { attempts: 5, budget: 'api' }, { budgets: { api } }).play(failing(down))
     expect(call.timeline?.stopReason).toBe('budget_denied')
     expect(call.timeline?.budgetReason).toBe('count_exhausted')
   })

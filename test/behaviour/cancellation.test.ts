@@ -4,7 +4,18 @@
  */
 import { describe, expect, test } from 'vitest'
 import { createExecutor, type PolicyInput, type RepriseEvent, retry } from 'reprise'
-import { failing, listenersOf, Manual, ParkingLot, Recorder, scene, stage, turn, watch, WAYS } from './scene.js'
+import {
+  failing,
+  listenersOf,
+  Manual,
+  ParkingLot,
+  Recorder,
+  callFixture,
+  wayFixture,
+  turn,
+  watch,
+  WAYS,
+} from './call-fixture.js'
 
 const down = new Error('down')
 const reason = { because: 'the user left' }
@@ -22,7 +33,7 @@ describe.each([
 ] as [string, PolicyInput][])('a call %s', (_, policy) => {
   describe.each(WAYS)('%s', (way) => {
     function aborting(extra: PolicyInput = {}, options = {}) {
-      const set = stage(way, { ...policy, ...extra }, options)
+      const set = wayFixture(way, { ...policy, ...extra }, options)
       const controller = new AbortController()
       const { signal } = controller
       const abort = async (): Promise<void> => {
@@ -169,7 +180,7 @@ describe.each([
 
     test('rejects with whatever reason the caller gave, also none', async () => {
       for (const given of [undefined, null, 0, 'text', new Error('mine')]) {
-        const { clock, call } = stage(way, policy)
+        const { clock, call } = wayFixture(way, policy)
         const controller = new AbortController()
         const watched = call(new Manual().operation, { signal: controller.signal })
         await clock.advance(1)
@@ -185,7 +196,7 @@ describe.each([
 
 describe('the signal an operation is handed', () => {
   test('is its attempt’s own, and the same whenever it is read', async () => {
-    const { clock, executor } = scene({ attempts: 2 })
+    const { clock, executor } = callFixture({ attempts: 2 })
     const signals: AbortSignal[] = []
     const call = watch(
       executor.run('job', (context) => {
@@ -201,7 +212,7 @@ describe('the signal an operation is handed', () => {
   })
 
   test('tells of the abort also when it is first read after it', async () => {
-    const { executor } = scene()
+    const { executor } = callFixture()
     const controller = new AbortController()
     let late: (() => AbortSignal) | undefined
     watch(
@@ -215,7 +226,7 @@ describe('the signal an operation is handed', () => {
   })
 
   test('cannot be made to abort by the operation through its context', async () => {
-    const { executor } = scene()
+    const { executor } = callFixture()
     await executor.run('job', (context) => {
       expect(Object.keys(context)).not.toContain('abort')
       expect('abort' in context).toBe(false)
@@ -249,7 +260,7 @@ describe.each([
       hedge: { delay: '1s' },
       budget: 'lot',
     }
-    const { clock, executor } = scene(policy, { observers: [observer], budgets: { lot } })
+    const { clock, executor } = callFixture(policy, { observers: [observer], budgets: { lot } })
     let callsAfter = 0
     const operation = async ({ signal }: { signal: AbortSignal }): Promise<never> => {
       if (controller.signal.aborted) callsAfter++
@@ -279,7 +290,9 @@ describe('a hook that aborts its own call', () => {
     const controller = new AbortController()
     const types: string[] = []
     const policy = policyOf(() => controller.abort(reason))
-    const { clock, executor } = scene(policy, { observers: [{ onEvent: (event) => void types.push(event.type) }] })
+    const { clock, executor } = callFixture(policy, {
+      observers: [{ onEvent: (event) => void types.push(event.type) }],
+    })
     let calls = 0
     const operation = (): unknown => {
       calls++
@@ -298,7 +311,7 @@ describe('a hook that aborts its own call', () => {
   test('as a budget ends it before the operation, and the grant goes back', async () => {
     const controller = new AbortController()
     const api = new Recorder(() => (controller.abort(reason), true))
-    const { clock, executor } = scene({ budget: 'api' }, { budgets: { api } })
+    const { clock, executor } = callFixture({ budget: 'api' }, { budgets: { api } })
     const operation = failing(down)
     const call = watch(executor.run('job', operation, { signal: controller.signal }))
     await clock.runAll()
@@ -314,7 +327,7 @@ describe('a hook that aborts its own call', () => {
       allowAttempt: () => ({ allowed: true, reason: '', release: () => controller.abort(reason) }),
     }
     const observers = [{ onEvent: (event: RepriseEvent) => void types.push(event.type) }]
-    const { clock, executor } = scene({ budget: 'api' }, { budgets: { api }, observers })
+    const { clock, executor } = callFixture({ budget: 'api' }, { budgets: { api }, observers })
     const inspection = executor.inspect('job', () => 'done', { signal: controller.signal })
     await clock.runAll()
     const result = await inspection

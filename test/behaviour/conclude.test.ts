@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { allOf, type AttemptOutcome, type Budget, type Decision, type PolicyInput, perKey, unlimited } from 'reprise'
-import { failing, Manual, ParkingLot, scene, stage, turn, watch, WAYS } from './scene.js'
+import { failing, Manual, ParkingLot, callFixture, wayFixture, turn, watch, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
@@ -37,10 +37,10 @@ class Hearing implements Budget {
 describe.each(WAYS)('the conclusion of an attempt of a call %s', (way) => {
   const concluded = async (
     policy: PolicyInput,
-    act: (set: ReturnType<typeof stage>, manual: Manual, controller: AbortController) => Promise<void>,
+    act: (set: ReturnType<typeof wayFixture>, manual: Manual, controller: AbortController) => Promise<void>,
     api = new Hearing(),
   ): Promise<Hearing> => {
-    const set = stage(way, { budget: 'api', ...policy }, { budgets: { api } })
+    const set = wayFixture(way, { budget: 'api', ...policy }, { budgets: { api } })
     const manual = new Manual()
     const controller = new AbortController()
     // Without an abort the call runs on the path that is for calls without a signal.
@@ -146,7 +146,7 @@ describe.each(WAYS)('the conclusion of an attempt of a call %s', (way) => {
       allowAttempt: () => ({ allowed: true, reason: '', release }),
       conclude: (_, { result }) => void heard.push(`conclude ${result}`),
     }
-    await stage(way, { budget: 'api' }, { budgets: { api } }).play(() => 'x')
+    await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(() => 'x')
     expect(heard).toEqual(['conclude success', 'release success'])
   })
 
@@ -156,7 +156,7 @@ describe.each(WAYS)('the conclusion of an attempt of a call %s', (way) => {
       allowAttempt: () => ({ allowed: true, reason: '' }),
       conclude: ({ deadlineMs }) => void deadlines.push(deadlineMs),
     }
-    const set = stage(
+    const set = wayFixture(
       way,
       { attempts: 2, initialDelay: 0, attemptTimeout: '1s', timeout: '1500ms', budget: 'api' },
       { budgets: { api } },
@@ -174,7 +174,7 @@ describe.each(WAYS)('the conclusion of an attempt of a call %s', (way) => {
         return Promise.reject(new Error('broken later')) as never
       },
     }
-    const { play } = stage(way, { attempts: 2, attemptTimeout: '1s', budget: 'api' }, { budgets: { api } })
+    const { play } = wayFixture(way, { attempts: 2, attemptTimeout: '1s', budget: 'api' }, { budgets: { api } })
     expect((await play(() => 'fine')).value).toBe('fine')
     const failed = await play(failing(down))
     expect(failed.error).toBe(down)
@@ -186,7 +186,7 @@ describe.each(WAYS)('the conclusion of an attempt of a call %s', (way) => {
     const [own, member] = [new Hearing(), new Hearing(true)]
     const budgets = { api: perKey(() => own), both: allOf(unlimited(), member) }
     for (const budget of ['api', 'both']) {
-      const set = stage(way, { attempts: 1, attemptTimeout: '1s', budget }, { budgets })
+      const set = wayFixture(way, { attempts: 1, attemptTimeout: '1s', budget }, { budgets })
       await set.play(() => new Promise(() => undefined))
     }
     expect(own.heard).toEqual(['ask 1', 'conclude 1 timeout 1000'])
@@ -199,7 +199,7 @@ describe.each(WAYS)('the conclusion of an attempt of a call %s', (way) => {
       allowAttempt: () => ({ allowed: true, reason: '' }),
       conclude: () => controller.abort('enough'),
     }
-    const { play } = stage(way, { attempts: 3, attemptTimeout: '1s', budget: 'api' }, { budgets: { api } })
+    const { play } = wayFixture(way, { attempts: 3, attemptTimeout: '1s', budget: 'api' }, { budgets: { api } })
     const call = await play(() => new Promise(() => undefined), { signal: controller.signal })
     expect(call.error).toBe('enough')
   })
@@ -215,7 +215,7 @@ describe('a hedge that asks two budgets', () => {
       conclude: ({ kind }, { result }) => void (kind === 'hedge' && heard.push(`${name} conclude ${result}`)),
       settle: ({ kind }, { result }) => void (kind === 'hedge' && heard.push(`${name} settle ${result}`)),
     })
-    const { clock, executor } = scene(policy, { budgets: { api: named('api'), spare: named('spare') } })
+    const { clock, executor } = callFixture(policy, { budgets: { api: named('api'), spare: named('spare') } })
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     await clock.advance(1000)
@@ -235,7 +235,7 @@ describe('a hedge that asks two budgets', () => {
         return { allowed: kind === 'retry', reason: '' }
       },
     }
-    const { clock, executor } = scene(policy, { budgets: { api, spare } })
+    const { clock, executor } = callFixture(policy, { budgets: { api, spare } })
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     await clock.advance(1000)
@@ -261,7 +261,7 @@ describe('a line', () => {
   test('moves when an attempt times out, though its operation never settles', async () => {
     const lot = new ConcludingLot(1)
     const policy = { attempts: 1, attemptTimeout: '1s', budget: 'lot' }
-    const { clock, executor } = scene(policy, { budgets: { lot } })
+    const { clock, executor } = callFixture(policy, { budgets: { lot } })
     const manual = new Manual()
     const first = watch(executor.run('job', manual.operation))
     const second = watch(executor.run('job', manual.operation))
@@ -276,7 +276,7 @@ describe('a line', () => {
   test('is asked when to poll it after a conclusion', async () => {
     const lot = new ParkingLot(1)
     const api: Budget = Object.assign(lot, { conclude: () => void (lot.pollAtMs = 1500) })
-    const { clock, executor } = scene({ attempts: 1, attemptTimeout: '1s', budget: 'api' }, { budgets: { api } })
+    const { clock, executor } = callFixture({ attempts: 1, attemptTimeout: '1s', budget: 'api' }, { budgets: { api } })
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     watch(executor.run('job', manual.operation))
@@ -288,7 +288,7 @@ describe('a line', () => {
 
   test('concludes as aborted a grant that came too late to be used', async () => {
     const lot = new ConcludingLot(1)
-    const { clock, executor } = scene({ attempts: 1, budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture({ attempts: 1, budget: 'lot' }, { budgets: { lot } })
     const manual = new Manual()
     const controller = new AbortController()
     watch(executor.run('job', manual.operation))

@@ -5,6 +5,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as dashboard from '@reprise/dashboard'
+import * as dashboardInternal from '@reprise/dashboard/internal'
 import * as jobs from '@reprise/jobs'
 import * as jobsInternal from '@reprise/jobs/internal'
 import * as workflow from '@reprise/workflow'
@@ -38,6 +40,7 @@ import * as internalPostgres from 'reprise/internal/postgres'
 import * as internalSimulate from 'reprise/internal/simulate'
 import * as internalSqlite from 'reprise/internal/sqlite'
 import * as observe from 'reprise/observe'
+import * as slim from 'reprise/slim'
 import * as postgres from 'reprise/postgres'
 import * as simulate from 'reprise/simulate'
 import * as sqlite from 'reprise/sqlite'
@@ -92,7 +95,7 @@ const EXAMPLES: { readonly [C in ErrorCode]: Example<ErrorByCode[C]> } = {
   ledger: [() => new LedgerError('busy', 'held'), { problem: present }],
   recorded_failure: [recordedTimeout, { stopReason: present, attempts: present, failure: present, task: present }],
   task_refused: [() => new TaskRefusedError('closed', 'closed'), { kind: present, changes: present }],
-  gate_refused: [() => new GateRefusedError('not_found', 'none'), { kind: present }],
+  gate_refused: [() => new GateRefusedError('not_found', 'none'), { kind: present, gates: present }],
   invalid_input: [() => new InputError([]), { problems: present, text: present }],
   resume_refused: [() => new ResumeRefusedError('r', []), { runId: present, refusals: present }],
   operation: [() => new OperationError('not_found', { code: 'no_runs' }, 'none'), { kind: present, problem: present }],
@@ -114,10 +117,13 @@ const ENTRIES: Readonly<Record<string, object>> = {
   'reprise/internal/simulate': internalSimulate,
   'reprise/internal/sqlite': internalSqlite,
   'reprise/observe': observe,
+  'reprise/slim': slim,
   'reprise/postgres': postgres,
   'reprise/simulate': simulate,
   'reprise/sqlite': sqlite,
   'reprise/testing': testing,
+  '@reprise/dashboard': dashboard,
+  '@reprise/dashboard/internal': dashboardInternal,
   '@reprise/jobs': jobs,
   '@reprise/jobs/internal': jobsInternal,
   '@reprise/workflow': workflow,
@@ -127,8 +133,17 @@ const entries = Object.values(ENTRIES)
 const exported = new Set(entries.flatMap((entry) => Object.values(entry)).filter(isErrorClass))
 /** A class with errors of its own: abstract ones have none. */
 const DECLARATION = /^(?:export )?class (\w+) extends (?:RepriseError|ReportedError)\b/gm
-/** Without errors of their own; and what is wrong with a text, which becomes a problem with its place. */
-const BASES: ReadonlySet<Constructor> = new Set<Constructor>([RepriseError, ReportedError, workflowInternal.TextError])
+/**
+ * Without errors of their own; and what the command line makes another error of: what is wrong with a text, with a repository
+ * and with an address to listen at.
+ */
+const BASES: ReadonlySet<Constructor> = new Set<Constructor>([
+  RepriseError,
+  ReportedError,
+  workflowInternal.TextError,
+  workflowInternal.WorktreesRefusedError,
+  dashboardInternal.ListenError,
+])
 
 describe('the code of an error', () => {
   it.each(Object.entries(EXAMPLES))('%s is recognised, with the fields of its class', async (code, [make, fields]) => {

@@ -14,13 +14,13 @@ import {
 } from 'reprise'
 import { createMetrics } from 'reprise/observe'
 import { seededRandom, virtualClock } from 'reprise/testing'
-import { failing, scene, stage, turn, typesOf, watch, WAYS } from './scene.js'
+import { failing, callFixture, wayFixture, turn, typesOf, watch, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
 describe('a key', () => {
   test('has its own policy, else the default one', async () => {
-    const { clock, executor } = scene(
+    const { clock, executor } = callFixture(
       { attempts: 2, initialDelay: 0 },
       { policies: { many: { attempts: 5, initialDelay: 0 } } },
     )
@@ -33,7 +33,7 @@ describe('a key', () => {
 
   test('without a policy runs once where missingPolicyMode is allow, whatever the default says', async () => {
     const operation = failing(down)
-    const { executor } = scene({ attempts: 5 }, { missingPolicyMode: 'allow' })
+    const { executor } = callFixture({ attempts: 5 }, { missingPolicyMode: 'allow' })
     await expect(executor.run('other', operation)).rejects.toBe(down)
     expect(operation.calls).toBe(1)
   })
@@ -41,7 +41,7 @@ describe('a key', () => {
   describe('without a policy is refused where missingPolicyMode is deny:', () => {
     test('the call rejects and the operation is not called', async () => {
       const operation = failing(down)
-      const { executor } = scene({}, { missingPolicyMode: 'deny', policies: { known: {} } })
+      const { executor } = callFixture({}, { missingPolicyMode: 'deny', policies: { known: {} } })
       const call = watch(executor.run('other', operation))
       await turn()
       expect(isRepriseError(call.error, 'no_policy')).toBe(true)
@@ -50,7 +50,7 @@ describe('a key', () => {
     })
 
     test('the word is on the timeline too', async () => {
-      const { executor } = scene({}, { missingPolicyMode: 'deny' })
+      const { executor } = callFixture({}, { missingPolicyMode: 'deny' })
       const call = watch(executor.run('other', () => 'x'))
       await turn()
       expect(timelineOf(call.error)).toMatchObject({ key: 'other', stopReason: 'no_policy', attempts: [] })
@@ -64,7 +64,7 @@ describe('a key', () => {
       const types: string[] = []
       const metrics = createMetrics()
       const observers = [metrics, { onEvent: (event: { type: string }) => void types.push(event.type) }]
-      const { executor } = scene({}, { missingPolicyMode: 'deny', observers })
+      const { executor } = callFixture({}, { missingPolicyMode: 'deny', observers })
       await expect(executor.run('other', () => 'x')).rejects.toMatchObject({ code: 'no_policy' })
       expect(types).toEqual(['call_started', 'call_failed'])
       const calls = metrics.read().find((family) => family.name === 'reprise_calls_total')
@@ -74,13 +74,13 @@ describe('a key', () => {
     })
 
     test('a policy given with the call is enough', async () => {
-      const { executor } = scene({}, { missingPolicyMode: 'deny' })
+      const { executor } = callFixture({}, { missingPolicyMode: 'deny' })
       await expect(executor.run('other', () => 'x', { policy: {} })).resolves.toBe('x')
     })
   })
 
   test('may be any text, also one that objects have by nature', async () => {
-    const { executor } = scene({ attempts: 1 }, { missingPolicyMode: 'deny', policies: { known: {} } })
+    const { executor } = callFixture({ attempts: 1 }, { missingPolicyMode: 'deny', policies: { known: {} } })
     for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
       await expect(executor.run(key, () => 'x')).rejects.toMatchObject({ code: 'no_policy' })
     }
@@ -89,7 +89,7 @@ describe('a key', () => {
 
 describe('a policy', () => {
   test('given with a call is used instead of the key’s, whole', async () => {
-    const { clock, executor } = scene({ attempts: 5, retryBudget: '1ms' })
+    const { clock, executor } = callFixture({ attempts: 5, retryBudget: '1ms' })
     const operation = failing(down)
     const call = watch(executor.run('job', operation, { policy: { attempts: 2, jitter: 'none' } }), clock)
     await clock.runAll()
@@ -103,7 +103,7 @@ describe('a policy', () => {
   })
 
   test('that is wrong rejects the call it was given with, and nothing is called', async () => {
-    const { executor } = scene()
+    const { executor } = callFixture()
     const operation = failing(down)
     const policy = { attempts: 0, atempts: 3 } as never
     const call = watch(executor.run('job', operation, { policy }))
@@ -116,7 +116,7 @@ describe('a policy', () => {
 
   test('keeps one breaker, whether the call names it or the executor', async () => {
     const policy = { attempts: 1, breaker: { failureThreshold: 2 } }
-    const { executor } = scene(policy)
+    const { executor } = callFixture(policy)
     await expect(executor.run('job', failing(down), { policy: { ...policy } })).rejects.toBe(down)
     await expect(executor.run('job', failing(down))).rejects.toBe(down)
     await expect(executor.run('job', () => 'x', { policy: { ...policy } })).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('retry', () => {
 
 describe('wrap', () => {
   test('keeps the arguments and `this` over all attempts', async () => {
-    const { clock, executor } = scene({ attempts: 3 })
+    const { clock, executor } = callFixture({ attempts: 3 })
     class Account {
       readonly seen: unknown[][] = []
       readonly name: string
@@ -176,14 +176,14 @@ describe('wrap', () => {
   })
 
   test('hands nothing to the function but what the caller passed', async () => {
-    const { executor } = scene()
+    const { executor } = callFixture()
     const wrapped = executor.wrap('job', (...args: unknown[]) => args)
     await expect(wrapped()).resolves.toEqual([])
     await expect(wrapped(undefined, 1)).resolves.toEqual([undefined, 1])
   })
 
   test('turns what a synchronous function throws into a rejection', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     const broken = (): never => {
       throw down
     }
@@ -193,7 +193,7 @@ describe('wrap', () => {
 
 describe('inspect', () => {
   test('resolves with value and timeline after a success', async () => {
-    const { clock, executor } = scene({ attempts: 3 })
+    const { clock, executor } = callFixture({ attempts: 3 })
     const inspection = executor.inspect('job', async ({ attempt }) => {
       await clock.sleep(10)
       if (attempt === 1) throw down
@@ -218,7 +218,7 @@ describe('inspect', () => {
   })
 
   test('resolves with error and timeline after a failure, also of undefined', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     const result = await executor.inspect('job', failing(undefined))
     expect(result.ok).toBe(false)
     expect(!result.ok && result.error).toBeUndefined()
@@ -226,7 +226,7 @@ describe('inspect', () => {
   })
 
   test('gives a plain record: it can be spread, compared and read twice', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     const [good, bad] = [await executor.inspect('job', () => 'x'), await executor.inspect('job', failing(down))]
     expect(good.timeline).toBe(good.timeline)
     expect(bad.timeline).toBe(bad.timeline)
@@ -236,7 +236,7 @@ describe('inspect', () => {
   })
 
   test('has a timeline when the signal was aborted before', async () => {
-    const { executor } = scene()
+    const { executor } = callFixture()
     const result = await executor.inspect('job', () => 'x', { signal: AbortSignal.abort('enough') })
     expect(result).toMatchObject({
       ok: false,
@@ -258,7 +258,7 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
       allowAttempt: ({ attempt }) =>
         attempt === 2 ? hook() : { allowed: true, reason: '', release: ({ result }) => void released.push(result) },
     }
-    const { clock, play } = stage(way, { attempts: 3, budget: 'api' }, { budgets: { api } })
+    const { clock, play } = wayFixture(way, { attempts: 3, budget: 'api' }, { budgets: { api } })
     const call = await play(failing(down))
     expect(call.error).toBeInstanceOf(BudgetError)
     expect(call.error).toMatchObject({ message: 'Budget api threw: broken hook', cause: broken, lastError: down })
@@ -272,7 +272,7 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
 
   test('as a budget at the first attempt, reject the call with their error', async () => {
     const operation = failing(down)
-    const call = await stage(way, { budget: 'api' }, { budgets: { api: { allowAttempt: hook } } }).play(operation)
+    const call = await wayFixture(way, { budget: 'api' }, { budgets: { api: { allowAttempt: hook } } }).play(operation)
     expect(call.error).toMatchObject({ code: 'invalid_budget', cause: broken })
     expect(call.error).not.toHaveProperty('lastError')
     expect(operation.calls).toBe(0)
@@ -281,10 +281,10 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
 
   test('as a budget, are a denial where hook errors are recovered', async () => {
     const options = { budgets: { api: { allowAttempt: hook } }, recoverHookErrors: true }
-    const first = await stage(way, { budget: 'api' }, options).play(() => 'never')
+    const first = await wayFixture(way, { budget: 'api' }, options).play(() => 'never')
     expect(first.error).toMatchObject({ code: 'budget_denied', reason: 'panic_in_budget', attempt: 1, cause: broken })
     const api: Budget = { allowAttempt: ({ attempt }) => (attempt === 2 ? hook() : { allowed: true, reason: '' }) }
-    const later = await stage(way, { budget: 'api' }, { ...options, budgets: { api } }).play(failing(down))
+    const later = await wayFixture(way, { budget: 'api' }, { ...options, budgets: { api } }).play(failing(down))
     expect(later.error).toBe(down)
     expect(later.timeline).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'panic_in_budget' })
     expect(later.timeline?.attempts[1]).toMatchObject({ outcome: 'denied', error: broken })
@@ -292,9 +292,9 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
 
   test('as peek, do the same', async () => {
     const api: Budget = { allowAttempt: () => ({ allowed: true, reason: '' }), peek: hook }
-    const thrown = await stage(way, { budget: 'api' }, { budgets: { api } }).play(failing(down))
+    const thrown = await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(failing(down))
     expect(thrown.error).toMatchObject({ code: 'invalid_budget', cause: broken, lastError: down })
-    const recovered = await stage(way, { budget: 'api' }, { budgets: { api }, recoverHookErrors: true }).play(
+    const recovered = await wayFixture(way, { budget: 'api' }, { budgets: { api }, recoverHookErrors: true }).play(
       failing(down),
     )
     expect(recovered.error).toBe(down)
@@ -303,16 +303,16 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
 
   test('as a predicate, reject the call, or make the failure not retryable with a note', async () => {
     const operation = failing(down)
-    const thrown = await stage(way, { retryOn: [hook] }).play(operation)
+    const thrown = await wayFixture(way, { retryOn: [hook] }).play(operation)
     expect(thrown.error).toBe(broken)
-    const recovered = await stage(way, { retryOn: [hook] }, { recoverHookErrors: true }).play(operation)
+    const recovered = await wayFixture(way, { retryOn: [hook] }, { recoverHookErrors: true }).play(operation)
     expect(recovered.error).toBe(down)
     expect(recovered.timeline).toMatchObject({ stopReason: 'not_retryable', notes: ['panic_in_classifier'] })
     expect(operation.calls).toBe(2)
   })
 
   test('as failIf, reject the call with their error, and everything is closed', async () => {
-    const { clock, events, play } = stage(way, { failIf: hook, attemptTimeout: '1s', timeout: '9s' })
+    const { clock, events, play } = wayFixture(way, { failIf: hook, attemptTimeout: '1s', timeout: '9s' })
     const call = await play(() => 'x')
     expect(call.error).toBe(broken)
     expect(clock.pending).toBe(0)
@@ -326,7 +326,7 @@ describe('an operation that is no function', () => {
   test.each([undefined, null, 42, {}, 'text'])(
     '(%s) is a clear error at once, and nothing is tried again',
     async (thing) => {
-      const { clock, executor } = scene({ attempts: 3 })
+      const { clock, executor } = callFixture({ attempts: 3 })
       const operation = thing as Operation<never>
       for (const start of [
         () => executor.run('job', operation),
@@ -363,13 +363,13 @@ describe('what an executor keeps', () => {
   }
 
   test('is bounded after 5 000 keys', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     await Promise.all(Array.from({ length: 5000 }, (_, index) => executor.run(`key ${index}`, () => 'x')))
     expect(largestCollection(executor)).toBeLessThanOrEqual(1000)
   })
 
   test('is bounded also where every key has a breaker, and an open breaker is not forgotten before an idle one', async () => {
-    const { executor } = scene({ attempts: 1, breaker: { failureThreshold: 1 } })
+    const { executor } = callFixture({ attempts: 1, breaker: { failureThreshold: 1 } })
     await expect(executor.run('broken', failing(down))).rejects.toBe(down)
     for (let i = 0; i < 25_000; i++) void executor.run(`key ${i}`, () => 'x')
     await turn()
@@ -379,7 +379,7 @@ describe('what an executor keeps', () => {
 
   test('of metrics is at most 2 000 series after 5 000 keys', async () => {
     const metrics = createMetrics()
-    const { executor } = scene({ attempts: 1 }, { observers: [metrics] })
+    const { executor } = callFixture({ attempts: 1 }, { observers: [metrics] })
     await Promise.all(Array.from({ length: 5000 }, (_, index) => executor.run(`key ${index}`, () => 'x')))
     const series = metrics
       .read()

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type PolicyInput, type RepriseEvent } from 'reprise'
-import { failing, Manual, Recorder, scene, stage, turn, typesOf, watch } from './scene.js'
+import { failing, Manual, Recorder, callFixture, wayFixture, turn, typesOf, watch } from './call-fixture.js'
 
 const down = new Error('down')
 const fatal = Object.assign(new Error('fatal'), { fatal: true })
@@ -14,7 +14,7 @@ function retryLater(seconds: number): Error {
 }
 
 function hedged(hedge: PolicyInput['hedge'], policy: PolicyInput = {}) {
-  const { clock, executor } = scene({ attempts: 1, retryOn, ...(hedge && { hedge }), ...policy })
+  const { clock, executor } = callFixture({ attempts: 1, retryOn, ...(hedge && { hedge }), ...policy })
   const manual = new Manual()
   const inspection = executor.inspect('job', manual.operation)
   const call = watch(inspection, clock)
@@ -211,7 +211,7 @@ describe('a hedge', () => {
     expect((await late.inspection).timeline.attempts.map((attempt) => attempt.outcome)).toEqual(['timeout', 'timeout'])
     expect(late.clock.pending).toBe(0)
 
-    const { clock, executor } = scene({ hedge: { delay: '100ms' } })
+    const { clock, executor } = callFixture({ hedge: { delay: '100ms' } })
     const controller = new AbortController()
     const manual = new Manual()
     const call = watch(executor.run('job', manual.operation, { signal: controller.signal }))
@@ -229,7 +229,7 @@ describe('a hedge that is denied', () => {
 
   test('is recorded, asked for once per due time, and ends nothing', async () => {
     const spare = new Recorder(() => 'no copies')
-    const { clock, executor } = scene(policy, { budgets: { spare } })
+    const { clock, executor } = callFixture(policy, { budgets: { spare } })
     const manual = new Manual()
     const inspection = executor.inspect('job', manual.operation)
     await clock.advance(60_000)
@@ -251,7 +251,7 @@ describe('a hedge that is denied', () => {
   test('ends nothing where the first terminal failure cancels, either', async () => {
     const spare = new Recorder(() => false)
     const hedge = { delay: '100ms', cancelOnFirstTerminal: true, budget: 'spare' }
-    const { clock, executor } = scene({ attempts: 1, hedge }, { budgets: { spare } })
+    const { clock, executor } = callFixture({ attempts: 1, hedge }, { budgets: { spare } })
     const manual = new Manual()
     const call = watch(executor.run('job', manual.operation))
     await clock.advance(1000)
@@ -263,7 +263,7 @@ describe('a hedge that is denied', () => {
 
   test('uses its number up: the retry after it has the next launch', async () => {
     const spare = new Recorder(() => false)
-    const { clock, executor } = scene(policy, { budgets: { spare } })
+    const { clock, executor } = callFixture(policy, { budgets: { spare } })
     const manual = new Manual()
     const inspection = executor.inspect('job', manual.operation)
     await clock.advance(150)
@@ -291,7 +291,7 @@ describe('a hedge that is denied', () => {
         throw new Error('broken')
       },
     }
-    const { clock, executor } = scene(policy, { budgets: { spare }, recoverHookErrors: true })
+    const { clock, executor } = callFixture(policy, { budgets: { spare }, recoverHookErrors: true })
     const manual = new Manual()
     const inspection = executor.inspect('job', manual.operation)
     await clock.advance(100)
@@ -311,7 +311,7 @@ describe('when a hook throws while hedges run', () => {
         throw new Error('broken hook')
       },
     }
-    const { clock, executor } = scene(policy, {
+    const { clock, executor } = callFixture(policy, {
       budgets: { spare },
       observers: [{ onEvent: (e) => void events.push(e) }],
     })
@@ -356,7 +356,7 @@ describe('when a hook throws while hedges run', () => {
 })
 
 test('executions never exceed attempts × (1 + hedges)', async () => {
-  const { clock, call } = stage('observed', {
+  const { clock, call } = wayFixture('observed', {
     attempts: 3,
     attemptTimeout: '10s',
     hedge: { delay: '1s', maxHedges: 3 },
@@ -366,7 +366,7 @@ test('executions never exceed attempts × (1 + hedges)', async () => {
   await clock.runAll()
   expect(manual.calls).toBe(12)
   expect(manual.attempts.map(({ launch }) => launch)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-  const quick = stage('observed', { attempts: 3, hedge: { delay: '1s', maxHedges: 3 } })
+  const quick = wayFixture('observed', { attempts: 3, hedge: { delay: '1s', maxHedges: 3 } })
   const operation = failing(down)
   await quick.play(operation)
   expect(operation.calls).toBe(3)

@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Budget, BudgetError, concurrencyBudget, type Decision, type PolicyInput, timelineOf } from 'reprise'
 import { seededRandom } from 'reprise/testing'
-import { failing, Manual, Recorder, scene, stage, turn, watch, WAYS } from './scene.js'
+import { failing, Manual, Recorder, callFixture, wayFixture, turn, watch, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 describe.each(WAYS)('a call %s', (way) => {
   test('takes thenables for promises, once and whatever they do', async () => {
-    const { play } = stage(way, { attempts: 1 })
+    const { play } = wayFixture(way, { attempts: 1 })
     const thenable = (then: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void) =>
       // oxlint-disable-next-line unicorn/no-thenable -- that is what is tested
       ({ then }) as never
@@ -52,7 +52,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('takes promises of subclasses, and gives plain ones back', async () => {
     class Slow<T> extends Promise<T> {}
-    const { executor, play } = stage(way, { attempts: 2, initialDelay: 0 })
+    const { executor, play } = wayFixture(way, { attempts: 2, initialDelay: 0 })
     expect((await play(() => Slow.resolve('x'))).value).toBe('x')
     expect((await play(() => Slow.reject(down))).error).toBe(down)
     const promise = executor.run('job', () => Slow.resolve('x'))
@@ -61,7 +61,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('gives values through untouched: functions, frozen objects, undefined', async () => {
-    const { play } = stage(way)
+    const { play } = wayFixture(way)
     for (const value of [undefined, null, () => 'f', Object.freeze({}), Symbol('s'), new Error('as a value')]) {
       expect((await play(() => value)).value).toBe(value)
     }
@@ -81,7 +81,7 @@ describe.each(WAYS)('a call %s', (way) => {
         { attempts: 2 },
         { attempts: 2, retryOn: ['network', { pattern: 'x' }, { exitCode: 1 }] },
       ] as PolicyInput[]) {
-        const { clock, call } = stage(way, policy)
+        const { clock, call } = wayFixture(way, policy)
         const watched = call(failing(error))
         await clock.runAll()
         expect(watched.state, name).toBe('rejected')
@@ -97,18 +97,18 @@ describe.each(WAYS)('a call %s', (way) => {
       message: { get: throwing(down) },
       cause: { get: throwing(down) },
     })
-    const { play } = stage(way, { attempts: 2, retryOn: ['network'] })
+    const { play } = wayFixture(way, { attempts: 2, retryOn: ['network'] })
     expect(Object.is((await play(failing(error))).error, error)).toBe(true)
   })
 
   test('settles also when operations never do, as long as it has a limit', async () => {
     const never: () => Promise<never> = () => new Promise(() => undefined)
-    expect((await stage(way, { attempts: 2, attemptTimeout: '1s' }).play(never)).atMs).toBe(3000)
-    expect((await stage(way, { attempts: 2, timeout: '1s' }).play(never)).atMs).toBe(1000)
+    expect((await wayFixture(way, { attempts: 2, attemptTimeout: '1s' }).play(never)).atMs).toBe(3000)
+    expect((await wayFixture(way, { attempts: 2, timeout: '1s' }).play(never)).atMs).toBe(1000)
   })
 
   test('handles the late rejection of an operation that timed out', async () => {
-    const { clock, call } = stage(way, { attempts: 1, attemptTimeout: '1s' })
+    const { clock, call } = wayFixture(way, { attempts: 1, attemptTimeout: '1s' })
     const manual = new Manual()
     call(manual.operation)
     await clock.advance(1000)
@@ -119,11 +119,13 @@ describe.each(WAYS)('a call %s', (way) => {
   test('refuses a budget that answers with a promise, with an error that says so', async () => {
     const operation = failing(down)
     const api = { allowAttempt: async () => ({ allowed: true, reason: '' }) } as unknown as Budget
-    const call = await stage(way, { budget: 'api' }, { budgets: { api } }).play(operation)
+    const call = await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(operation)
     expect(call.error).toBeInstanceOf(BudgetError)
     expect((call.error as Error).message).toMatch(/promise/)
     expect(operation.calls).toBe(0)
-    const recovered = await stage(way, { budget: 'api' }, { budgets: { api }, recoverHookErrors: true }).play(operation)
+    const recovered = await wayFixture(way, { budget: 'api' }, { budgets: { api }, recoverHookErrors: true }).play(
+      operation,
+    )
     expect(recovered.error).toMatchObject({ code: 'budget_denied', reason: 'panic_in_budget' })
   })
 
@@ -131,7 +133,7 @@ describe.each(WAYS)('a call %s', (way) => {
     'refuses a budget that answers %s',
     async (answer) => {
       const api = { allowAttempt: () => answer } as unknown as Budget
-      const call = await stage(way, { budget: 'api' }, { budgets: { api } }).play(() => 'never')
+      const call = await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(() => 'never')
       expect(call.error).toBeInstanceOf(BudgetError)
     },
   )
@@ -143,7 +145,7 @@ describe.each(WAYS)('a call %s', (way) => {
       allowAttempt: () => (again(), { allowed: true, reason: '', release: again }),
       peek: () => (again(), true),
     }
-    const { executor, play } = stage(
+    const { executor, play } = wayFixture(
       way,
       { attempts: 3, budget: 'api', breaker: { failureThreshold: 9 } },
       { budgets: { api } },
@@ -163,7 +165,7 @@ describe.each(WAYS)('a call %s', (way) => {
         return { allowed: true, reason: '' }
       },
     }
-    const { clock, executor, call } = stage(
+    const { clock, executor, call } = wayFixture(
       way,
       { attempts: 2, budget: 'api', breaker: { failureThreshold: 99 } },
       { budgets: { api } },
@@ -176,7 +178,11 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('shares a frozen decision with every other call', async () => {
     const decision: Decision = Object.freeze({ allowed: true, reason: 'shared' })
-    const { play } = stage(way, { attempts: 3, budget: 'api' }, { budgets: { api: { allowAttempt: () => decision } } })
+    const { play } = wayFixture(
+      way,
+      { attempts: 3, budget: 'api' },
+      { budgets: { api: { allowAttempt: () => decision } } },
+    )
     expect((await play(failing(down))).timeline?.attempts.map(({ budgetReason }) => budgetReason)).toEqual([
       'shared',
       'shared',
@@ -185,7 +191,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('is not slowed by a pattern that would backtrack for ever', async () => {
-    const { play } = stage(way, { attempts: 2, retryOn: [{ pattern: 'a*a*a*a*a*b' }] })
+    const { play } = wayFixture(way, { attempts: 2, retryOn: [{ pattern: 'a*a*a*a*a*b' }] })
     const before = performance.now()
     await play(failing(new Error('a'.repeat(5000))))
     expect(performance.now() - before).toBeLessThan(3000)
@@ -201,7 +207,7 @@ test('a release that throws is reported as a warning', async () => {
     const release = (): never => {
       throw new Error(text)
     }
-    const { executor } = scene(
+    const { executor } = callFixture(
       { budget: 'api' },
       { budgets: { api: { allowAttempt: () => ({ allowed: true, reason: '', release }) } } },
     )
@@ -216,7 +222,7 @@ test('a release that throws is reported as a warning', async () => {
 test('hooks that are async and reject leave no unhandled rejection', async () => {
   const rejecting = (): never => Promise.reject(new Error('broken async hook')) as never
   const api: Budget = { allowAttempt: () => ({ allowed: true, reason: '', release: rejecting }) }
-  const { executor } = scene({ budget: 'api' }, { budgets: { api }, observers: [{ onEvent: rejecting }] })
+  const { executor } = callFixture({ budget: 'api' }, { budgets: { api }, observers: [{ onEvent: rejecting }] })
   await expect(executor.run('job', () => 'x')).resolves.toBe('x')
   await turn()
   expect(unhandled.splice(0)).toEqual([])
@@ -224,7 +230,7 @@ test('hooks that are async and reject leave no unhandled rejection', async () =>
 
 test('a policy from hostile data reaches no prototype', async () => {
   const policy = JSON.parse('{"attempts": 2, "__proto__": {"attempts": 9}}') as PolicyInput
-  const { executor } = scene()
+  const { executor } = callFixture()
   const call = watch(executor.run('job', () => 'x', { policy }))
   await turn()
   expect(call.error).toMatchObject({ code: 'invalid_policy' })
@@ -241,7 +247,7 @@ test('10 000 random calls release what they were allowed, and leave nothing', as
     { attempts: 2, budget: 'api', hedge: { delay: '100ms', maxHedges: 2, budget: { name: 'pool', share: true } } },
     { attempts: 3, budget: 'pool', breaker: { failureThreshold: 20, recoveryTimeout: '1s' } },
   ]
-  const { clock, executor } = scene({}, { budgets: { api, pool } })
+  const { clock, executor } = callFixture({}, { budgets: { api, pool } })
   let settled = 0
   let launched = 0
   const operation = async ({ signal }: { signal: AbortSignal }): Promise<string> => {

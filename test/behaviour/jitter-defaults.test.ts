@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createExecutor, normalizePolicy, type PolicyArgument, retry, timelineOf } from 'reprise'
 import { openDurable } from 'reprise/durable'
 import { virtualClock } from 'reprise/testing'
-import { failing, watch } from './scene.js'
+import { failing, watch } from './call-fixture.js'
 
 test('retry has full jitter where the policy says nothing of it, unless the waits are spelt out', async () => {
   const waits = async (policy: PolicyArgument | undefined): Promise<(number | undefined)[]> => {

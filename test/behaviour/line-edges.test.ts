@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createExecutor } from 'reprise'
-import { ParkingLot, scene, turn, watch } from './scene.js'
+import { ParkingLot, callFixture, turn, watch } from './call-fixture.js'
 
 describe('a line', () => {
   it('is left by a call that is aborted within park', async () => {
@@ -16,7 +16,7 @@ describe('a line', () => {
       controller.abort('enough')
       return leave
     }
-    const { clock, executor } = scene({ budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture({ budget: 'lot' }, { budgets: { lot } })
     const call = watch(executor.run('job', () => 'never', { signal: controller.signal }))
     await turn()
     expect(call).toMatchObject({ state: 'rejected', error: 'enough' })

@@ -3,14 +3,14 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type Budget, timelineOf } from 'reprise'
-import { Manual, ParkingLot, scene, turn, watch } from './scene.js'
+import { Manual, ParkingLot, callFixture, turn, watch } from './call-fixture.js'
 
 const down = new Error('down')
 
 describe('a line', () => {
   test('is served in order, one for each place that becomes free', async () => {
     const lot = new ParkingLot(2)
-    const { clock, executor } = scene({ attempts: 1, budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture({ attempts: 1, budget: 'lot' }, { budgets: { lot } })
     const order: number[] = []
     let running = 0
     const calls = Array.from({ length: 8 }, (_, index) =>
@@ -34,7 +34,7 @@ describe('a line', () => {
   test('is polled when it says, also when it changes its mind, and not while nobody stands in it', async () => {
     const lot = new ParkingLot(1)
     lot.pollAtMs = 500
-    const { clock, executor } = scene({ attempts: 1, budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture({ attempts: 1, budget: 'lot' }, { budgets: { lot } })
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     expect(clock.pending).toBe(0)
@@ -73,7 +73,7 @@ describe('a line', () => {
       },
     }
     let dueMs: number | undefined
-    const { clock, executor } = scene({ budget: 'lot' }, { budgets: { lot }, random: () => 0.25 })
+    const { clock, executor } = callFixture({ budget: 'lot' }, { budgets: { lot }, random: () => 0.25 })
     watch(executor.run('job', () => 'never'))
     const asked = dueMs
     await clock.runAll()
@@ -89,7 +89,7 @@ describe('a line', () => {
       wakeAtMs: () => (polls < 1000 ? 0 : Infinity),
       poll: () => void polls++,
     }
-    const { clock, executor } = scene({ budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture({ budget: 'lot' }, { budgets: { lot } })
     const call = watch(executor.run('job', () => 'never'))
     await clock.runAll()
     expect(call.error).toMatchObject({ reason: 'park_expired' })
@@ -98,7 +98,10 @@ describe('a line', () => {
 
   test('is not for hedges: a hedge that finds no place is denied', async () => {
     const lot = new ParkingLot(1)
-    const { clock, executor } = scene({ hedge: { delay: '1s', budget: 'lot' }, budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture(
+      { hedge: { delay: '1s', budget: 'lot' }, budget: 'lot' },
+      { budgets: { lot } },
+    )
     const manual = new Manual()
     const inspection = executor.inspect('job', manual.operation)
     await clock.advance(1000)
@@ -109,7 +112,7 @@ describe('a line', () => {
 
   test('of a call without a deadline shows its whole time on the timeline', async () => {
     const lot = new ParkingLot(1, 2000)
-    const { clock, executor } = scene({ attempts: 2, budget: 'lot' }, { budgets: { lot } })
+    const { clock, executor } = callFixture({ attempts: 2, budget: 'lot' }, { budgets: { lot } })
     const call = watch(
       executor.run('job', async () => {
         await clock.sleep(10_000)

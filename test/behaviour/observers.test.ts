@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   type Budget,
+  type Clock,
   concurrencyBudget,
   createExecutor,
   type Executor,
@@ -16,7 +17,7 @@ import {
 } from 'reprise'
 import { createMetrics, type Metrics } from 'reprise/observe'
 import { seededRandom, virtualClock, type VirtualClock } from 'reprise/testing'
-import { failing, Manual, ParkingLot, scene, stage, turn, typesOf } from './scene.js'
+import { failing, Manual, ParkingLot, callFixture, wayFixture, turn, typesOf } from './call-fixture.js'
 
 const down = new Error('down')
 
@@ -36,7 +37,7 @@ function totalOf(metrics: Metrics, name: string): number {
 
 describe('events', () => {
   test('of a success on the second attempt, in order', async () => {
-    const { events, play } = stage('observed', { attempts: 3 })
+    const { events, play } = wayFixture('observed', { attempts: 3 })
     await play(({ attempt }) => {
       if (attempt === 1) throw down
       return 'x'
@@ -68,7 +69,7 @@ describe('events', () => {
   })
 
   test('of a failure name the stop reason and the error the call rejected with', async () => {
-    const { events, play } = stage('observed', { attempts: 9, retryBudget: '2s' })
+    const { events, play } = wayFixture('observed', { attempts: 9, retryBudget: '2s' })
     const call = await play(failing(down))
     expect(eventsOf(events, 'call_failed')).toMatchObject([
       { stopReason: 'retry_budget_exhausted', attemptsMade: 2, totalDelayMs: 1000 },
@@ -77,7 +78,7 @@ describe('events', () => {
   })
 
   test('of a budget carry name, cost, mode, allowed and reason; there are none without a named budget', async () => {
-    const named = stage(
+    const named = wayFixture(
       'observed',
       { attempts: 2, budget: { name: 'pool', cost: 2 } },
       { budgets: { pool: concurrencyBudget({ max: 2 }) } },
@@ -87,13 +88,13 @@ describe('events', () => {
       { budget: 'pool', cost: 2, mode: 'gate', allowed: true, reason: 'allowed', launch: 1, kind: 'retry' },
       { budget: 'pool', cost: 2, mode: 'gate', allowed: true, reason: 'allowed', launch: 2, kind: 'retry' },
     ])
-    const unnamed = stage('observed', {}, { budgets: {} })
+    const unnamed = wayFixture('observed', {}, { budgets: {} })
     await unnamed.play(() => 'x')
     expect(eventsOf(unnamed.events, 'budget_decision')).toEqual([])
   })
 
   test('of a denied first attempt tell of no attempt', async () => {
-    const { events, play } = stage(
+    const { events, play } = wayFixture(
       'observed',
       { budget: 'api' },
       { budgets: { api: { allowAttempt: () => ({ allowed: false, reason: 'no' }) } } },
@@ -110,7 +111,7 @@ describe('events', () => {
 
   test('of a stop by peek say so', async () => {
     const api: Budget = { allowAttempt: () => ({ allowed: true, reason: '' }), peek: () => false }
-    const { events, play } = stage('observed', { budget: 'api' }, { budgets: { api } })
+    const { events, play } = wayFixture('observed', { budget: 'api' }, { budgets: { api } })
     await play(failing(down))
     expect(eventsOf(events, 'budget_decision').map(({ mode, allowed, launch }) => [mode, allowed, launch])).toEqual([
       ['gate', true, 1],
@@ -121,7 +122,7 @@ describe('events', () => {
   test('of a line tell of parking and of the grant', async () => {
     const lot = new ParkingLot(0)
     lot.pollAtMs = 500
-    const { events, play } = stage('observed', { budget: 'lot' }, { budgets: { lot } })
+    const { events, play } = wayFixture('observed', { budget: 'lot' }, { budgets: { lot } })
     await play(() => 'x')
     expect(typesOf(events)).toEqual([
       'call_started',
@@ -140,7 +141,7 @@ describe('events', () => {
   })
 
   test('of a race tell of hedges started and cancelled', async () => {
-    const { clock, events, call } = stage('observed', { hedge: { delay: '1s', maxHedges: 2 } })
+    const { clock, events, call } = wayFixture('observed', { hedge: { delay: '1s', maxHedges: 2 } })
     const manual = new Manual()
     call(manual.operation)
     await clock.advance(2000)
@@ -158,7 +159,7 @@ describe('events', () => {
   })
 
   test('of a breaker tell each change once', async () => {
-    const { clock, events, play } = stage('observed', { attempts: 1, breaker: { failureThreshold: 1 } })
+    const { clock, events, play } = wayFixture('observed', { attempts: 1, breaker: { failureThreshold: 1 } })
     await play(failing(down))
     await clock.advance(30_000)
     await play(() => 'x')
@@ -170,7 +171,7 @@ describe('events', () => {
   })
 
   test('of calls that run at once differ in their call id', async () => {
-    const { clock, events, call } = stage('observed', { attempts: 2 })
+    const { clock, events, call } = wayFixture('observed', { attempts: 2 })
     call(failing(down))
     call(() => 'x')
     await clock.runAll()
@@ -310,7 +311,7 @@ describe('an observer', () => {
       },
       { onEvent: (event) => void heard.push(event.type) },
     ]
-    const { executor } = scene({}, { observers })
+    const { executor } = callFixture({}, { observers })
     await expect(executor.run('job', () => 'x')).resolves.toBe('x')
     expect(heard).toEqual(['call_started', 'attempt_started', 'attempt_finished', 'call_succeeded'])
   })
@@ -323,7 +324,7 @@ describe('an observer', () => {
         if (event.key === 'job') inner.push(executor.run('nested', () => ++nested))
       },
     }
-    const { clock, executor } = scene(
+    const { clock, executor } = callFixture(
       { attempts: 2, budget: 'pool' },
       { observers: [observer], budgets: { pool: concurrencyBudget({ max: 99 }) } },
     )
@@ -336,5 +337,61 @@ describe('an observer', () => {
     await Promise.all(inner)
     expect(nested).toBe(inner.length)
     expect(nested).toBeGreaterThan(5)
+  })
+})
+
+describe('the clock', () => {
+  /** Readings of the clock by one call that succeeds at once. */
+  async function readings(policy: PolicyInput): Promise<number> {
+    const time = virtualClock()
+    let count = 0
+    const clock: Clock = {
+      wallMs: () => time.wallMs(),
+      monotonicMs: () => {
+        count++
+        return time.monotonicMs()
+      },
+      schedule: (timer, atMs) => time.schedule(timer, atMs),
+      cancel: (timer) => time.cancel(timer),
+    }
+    const budgets = { api: concurrencyBudget({ max: 5 }) }
+    const executor = createExecutor({
+      defaultPolicy: policy,
+      clock,
+      budgets,
+      observers: [{ onEvent: () => undefined }],
+    })
+    await executor.run('warm', () => 1)
+    count = 0
+    await executor.run('job', () => 1)
+    return count
+  }
+
+  test('is read once for all that happens without a pause in an observed call', async () => {
+    expect(await readings({})).toBe(2)
+    expect(await readings({ breaker: {}, budget: 'api' })).toBe(2)
+  })
+
+  test('is read once more where an attempt has a limit, which counts from its very start', async () => {
+    expect(await readings({ breaker: {}, budget: 'api', attemptTimeout: '1s', timeout: '1m' })).toBe(3)
+  })
+
+  test('gives an attempt its whole limit, however long observers take', async () => {
+    let nowMs = 0
+    const scheduled: number[] = []
+    const clock: Clock = {
+      wallMs: () => nowMs,
+      monotonicMs: () => nowMs,
+      schedule: (_, atMs) => void scheduled.push(atMs),
+      cancel: () => undefined,
+    }
+    const slow: Observer = { onEvent: () => void (nowMs += 300) }
+    const executor = createExecutor({ defaultPolicy: { attemptTimeout: '1s' }, clock, observers: [slow] })
+    let startedAtMs = 0
+    await executor.run('job', () => {
+      startedAtMs = nowMs
+    })
+    expect(startedAtMs).toBe(600)
+    expect(scheduled).toEqual([startedAtMs + 1000])
   })
 })

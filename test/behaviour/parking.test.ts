@@ -3,13 +3,13 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type Budget, BudgetDeniedError, BreakerOpenError, type Decision } from 'reprise'
-import { failing, Manual, ParkingLot, stage, turn, WAYS } from './scene.js'
+import { failing, Manual, ParkingLot, wayFixture, turn, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
 describe.each(WAYS)('a call %s', (way) => {
   const parkedAt = (lot: Budget, policy: object = {}) =>
-    stage(way, { attempts: 3, budget: 'lot', ...policy }, { budgets: { lot } })
+    wayFixture(way, { attempts: 3, budget: 'lot', ...policy }, { budgets: { lot } })
 
   test('whose first attempt finds no place waits in line and runs once it is woken by a poll', async () => {
     const lot = new ParkingLot(0)
@@ -250,7 +250,7 @@ describe.each(WAYS)('a call %s', (way) => {
         throw broken
       },
     }
-    const { clock, play } = stage(way, { attempts: 3, budget: 'lot' }, { budgets: { lot }, recoverHookErrors })
+    const { clock, play } = wayFixture(way, { attempts: 3, budget: 'lot' }, { budgets: { lot }, recoverHookErrors })
     const call = await play(failing(down))
     if (recoverHookErrors) expect(call.error).toBe(down)
     else expect(call.error).toMatchObject({ code: 'invalid_budget', cause: broken, lastError: down })

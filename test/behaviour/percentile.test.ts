@@ -3,13 +3,13 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { PolicyInput } from 'reprise'
-import { Manual, Recorder, scene, turn, watch } from './scene.js'
+import { Manual, Recorder, callFixture, turn, watch } from './call-fixture.js'
 
 describe('a percentile', () => {
   const policy: PolicyInput = { attempts: 1, hedge: { percentile: 90 } }
 
   test('hedges nothing before 50 attempts have run, and then at about that latency', async () => {
-    const { clock, executor } = scene(policy)
+    const { clock, executor } = callFixture(policy)
     for (let i = 0; i < 50; i++) {
       const manual = new Manual()
       const call = watch(executor.run('job', manual.operation))
@@ -30,7 +30,7 @@ describe('a percentile', () => {
   test('is fed by what ran, not by what was denied', async () => {
     let allowed = true
     const api = new Recorder(() => allowed)
-    const { clock, executor } = scene({ ...policy, budget: 'api' }, { budgets: { api } })
+    const { clock, executor } = callFixture({ ...policy, budget: 'api' }, { budgets: { api } })
     for (let i = 0; i < 49; i++) {
       const call = executor.run('job', () => clock.sleep(100))
       await clock.advance(100)
@@ -47,7 +47,7 @@ describe('a percentile', () => {
   })
 
   test('is kept where one policy is given with calls of several keys', async () => {
-    const { clock, executor } = scene()
+    const { clock, executor } = callFixture()
     for (let i = 0; i < 60; i++) {
       const calls = ['a', 'b'].map((key) => executor.run(key, () => clock.sleep(10), { policy }))
       await clock.advance(10)
@@ -60,7 +60,7 @@ describe('a percentile', () => {
   })
 
   test('is kept per key', async () => {
-    const { clock, executor } = scene(policy)
+    const { clock, executor } = callFixture(policy)
     for (let i = 0; i < 60; i++) {
       const call = executor.run('fast', () => clock.sleep(10))
       await clock.advance(10)

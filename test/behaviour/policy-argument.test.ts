@@ -52,3 +52,23 @@ it.each([
 ])('a maximum below the initial delay is a note with the cure: %j', (given, note) => {
   expect(normalizePolicy({ initialDelay: '40s', ...given }).notes).toEqual([note])
 })
+
+it('a call of retry runs under its own policy, whatever the call before it was given', async () => {
+  const twice = { attempts: 2, backoff: 'fixed', initialDelay: 0 } as const
+  const listed = { ...twice, retryOn: ['network'] } as const
+  const limited = { ...twice, attempts: 3, timeout: '1m' } as const
+  const attemptsOf = async (policy: typeof twice | typeof listed | typeof limited | number): Promise<number> => {
+    let calls = 0
+    await retry(() => (calls++, Promise.reject(new Error('down'))), policy).catch(() => undefined)
+    return calls
+  }
+  const counts: number[] = []
+  for (const policy of [twice, listed, limited, 1, twice, twice, listed, listed, 1, 1, limited]) {
+    counts.push(await attemptsOf(policy))
+  }
+  expect(counts).toEqual([2, 1, 3, 1, 2, 2, 1, 1, 1, 1, 3])
+  expect(await retry(() => 'done')).toBe('done')
+  await expect(retry(() => 'done', { attempts: 0 })).rejects.toThrow('Invalid policy')
+  expect(await retry(() => 'done')).toBe('done')
+  await expect(retry('x' as never)).rejects.toThrow('must be a function')
+})

@@ -11,14 +11,14 @@ import {
   RetryBudgetExhaustedError,
 } from 'reprise'
 import { seededRandom, virtualClock } from 'reprise/testing'
-import { failing, stage, watch, WAYS } from './scene.js'
+import { failing, wayFixture, watch, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
 describe.each(WAYS)('a call %s', (way) => {
   /** Runs of 30 s, of which the last allowed one succeeds if `succeedsAt` says so. */
   async function runsOf30s(policy: PolicyInput, succeedsAt = Infinity) {
-    const { clock, play } = stage(way, policy)
+    const { clock, play } = wayFixture(way, policy)
     let runs = 0
     const call = await play(async () => {
       runs++
@@ -64,7 +64,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('with a hundred attempts and a time budget of 2 minutes runs 8 times and waits 91 s', async () => {
-    const { play } = stage(way, { attempts: 100, retryBudget: '2m', backoff: { exponential: { base: 2 } } })
+    const { play } = wayFixture(way, { attempts: 100, retryBudget: '2m', backoff: { exponential: { base: 2 } } })
     const operation = failing(down)
     const call = await play(operation)
     expect(operation.calls).toBe(8)
@@ -74,7 +74,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('with three attempts at fixed 5 s stops at its attempts, having waited 10 s of a budget of 10 minutes', async () => {
-    const { play } = stage(way, { attempts: 3, retryBudget: '10m', backoff: 'fixed', initialDelay: '5s' })
+    const { play } = wayFixture(way, { attempts: 3, retryBudget: '10m', backoff: 'fixed', initialDelay: '5s' })
     const operation = failing(down)
     const call = await play(operation)
     expect(operation.calls).toBe(3)
@@ -84,7 +84,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('with a time budget below the first delay runs once and does not wait', async () => {
-    const { play } = stage(way, { attempts: 5, retryBudget: '999ms' })
+    const { play } = wayFixture(way, { attempts: 5, retryBudget: '999ms' })
     const operation = failing(down)
     const call = await play(operation)
     expect(operation.calls).toBe(1)
@@ -94,7 +94,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('waits what the jitter drew, and exactly that counts toward the time budget', async () => {
     const policy: PolicyInput = { attempts: 6, jitter: 'full', initialDelay: '4s' }
-    const { play } = stage(way, policy, { random: seededRandom(7) })
+    const { play } = wayFixture(way, policy, { random: seededRandom(7) })
     const call = await play(failing(down))
     const random = seededRandom(7)
     const drawn = [1, 2, 3, 4, 5].map((n) => delayAfter(policy, n, random))
@@ -102,11 +102,13 @@ describe.each(WAYS)('a call %s', (way) => {
     const sum = drawn.reduce((total, delay) => total + delay, 0)
     expect(call.timeline?.totalDelayMs).toBe(sum)
     expect(call.atMs).toBeCloseTo(sum, 6)
-    const exact = await stage(way, { ...policy, retryBudget: Math.ceil(sum) + 'ms' }, { random: seededRandom(7) }).play(
-      failing(down),
-    )
+    const exact = await wayFixture(
+      way,
+      { ...policy, retryBudget: Math.ceil(sum) + 'ms' },
+      { random: seededRandom(7) },
+    ).play(failing(down))
     expect(exact.timeline?.stopReason).toBe('attempts_exhausted')
-    const short = await stage(
+    const short = await wayFixture(
       way,
       { ...policy, retryBudget: Math.floor(sum) + 'ms' },
       { random: seededRandom(7) },
@@ -117,21 +119,21 @@ describe.each(WAYS)('a call %s', (way) => {
   test('draws once per retry, and not at all when it stops before a delay is needed', async () => {
     let draws = 0
     const random = (): number => (draws++, 0.5)
-    await stage(way, { attempts: 4, jitter: 'equal' }, { random }).play(failing(down))
+    await wayFixture(way, { attempts: 4, jitter: 'equal' }, { random }).play(failing(down))
     expect(draws).toBe(3)
-    await stage(way, { attempts: 1, jitter: 'equal' }, { random }).play(failing(down))
-    await stage(way, { attempts: 4, jitter: 'equal', retryOn: ['network'] }, { random }).play(failing(down))
+    await wayFixture(way, { attempts: 1, jitter: 'equal' }, { random }).play(failing(down))
+    await wayFixture(way, { attempts: 4, jitter: 'equal', retryOn: ['network'] }, { random }).play(failing(down))
     expect(draws).toBe(3)
   })
 
   test('waits longer than a host timer can hold, if the policy says so', async () => {
-    const { play } = stage(way, { attempts: 2, initialDelay: '60d', maxDelay: '60d' })
+    const { play } = wayFixture(way, { attempts: 2, initialDelay: '60d', maxDelay: '60d' })
     const call = await play(failing(down))
     expect(call.atMs).toBe(60 * 86_400_000)
   })
 
   test('without any delay makes its attempts at once', async () => {
-    const { play } = stage(way, { attempts: 50, initialDelay: 0 })
+    const { play } = wayFixture(way, { attempts: 50, initialDelay: 0 })
     const operation = failing(down)
     const call = await play(operation)
     expect(operation.calls).toBe(50)

@@ -12,7 +12,7 @@ import {
   ResultError,
   RetryBudgetExhaustedError,
 } from 'reprise'
-import { failing, Recorder, stage, WAYS } from './scene.js'
+import { failing, Recorder, wayFixture, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 const gone = Object.assign(new Error('gone'), { status: 410 })
@@ -26,7 +26,7 @@ describe.each(WAYS)('a call %s', (way) => {
     'is not retried with %o when its error says that it is not retryable',
     async (policy) => {
       const operation = failing(Object.assign(new Error('no such program'), { retryable: false }))
-      const call = await stage(way, policy).play(operation)
+      const call = await wayFixture(way, policy).play(operation)
       expect(operation.calls).toBe(1)
       expect(call.state).toBe('rejected')
     },
@@ -41,7 +41,7 @@ describe.each(WAYS)('a call %s', (way) => {
   ])('that fails with %s', (_, thrown) => {
     test('rejects with it when attempts are exhausted', async () => {
       const operation = failing(thrown)
-      const call = await stage(way, { attempts: 2 }).play(operation)
+      const call = await wayFixture(way, { attempts: 2 }).play(operation)
       expect(operation.calls).toBe(2)
       expect(call.state).toBe('rejected')
       expect(call.error).toBe(thrown)
@@ -49,7 +49,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('rejects with it at once when it is not retryable', async () => {
       const operation = failing(thrown)
-      const call = await stage(way, { attempts: 5, retryOn: [() => false] }).play(operation)
+      const call = await wayFixture(way, { attempts: 5, retryOn: [() => false] }).play(operation)
       expect(operation.calls).toBe(1)
       expect(call).toMatchObject({ state: 'rejected', atMs: 0 })
       expect(call.error).toBe(thrown)
@@ -57,13 +57,13 @@ describe.each(WAYS)('a call %s', (way) => {
 
     test('rejects with it when a later attempt is denied', async () => {
       const api = new Recorder(({ attempt }) => attempt === 1)
-      const call = await stage(way, { attempts: 5, budget: 'api' }, { budgets: { api } }).play(failing(thrown))
+      const call = await wayFixture(way, { attempts: 5, budget: 'api' }, { budgets: { api } }).play(failing(thrown))
       expect(call.state).toBe('rejected')
       expect(call.error).toBe(thrown)
     })
 
     test('has it as the cause when the time budget is exhausted', async () => {
-      const call = await stage(way, { attempts: 5, retryBudget: '1s' }).play(failing(thrown))
+      const call = await wayFixture(way, { attempts: 5, retryBudget: '1s' }).play(failing(thrown))
       expect(call.error).toBeInstanceOf(RetryBudgetExhaustedError)
       expect('cause' in (call.error as Error)).toBe(true)
       expect((call.error as Error).cause).toBe(thrown)
@@ -72,14 +72,14 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('rejects with the error of the last attempt, not of the first', async () => {
     const errors = [new Error('1'), new Error('2'), new Error('3')]
-    const call = await stage(way, { attempts: 3 }).play(failing(...errors))
+    const call = await wayFixture(way, { attempts: 3 }).play(failing(...errors))
     expect(call.error).toBe(errors[2])
     expect(call.timeline?.attempts.map((attempt) => attempt.error)).toEqual(errors)
   })
 
   test('tells each attempt what the one before failed with', async () => {
     const seen: unknown[] = []
-    await stage(way, { attempts: 3 }).play((context) => {
+    await wayFixture(way, { attempts: 3 }).play((context) => {
       seen.push(context.previousError)
       throw new Error(String(context.attempt))
     })
@@ -87,54 +87,54 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('counts a result that failIf refuses as a failure that carries the value', async () => {
-    const call = await stage(way, { attempts: 2, failIf: (value: number) => value < 3 }).play(() => 2)
+    const call = await wayFixture(way, { attempts: 2, failIf: (value: number) => value < 3 }).play(() => 2)
     expect(call.error).toBeInstanceOf(ResultError)
     expect((call.error as ResultError).value).toBe(2)
     expect(call.timeline?.attempts).toHaveLength(2)
   })
 
   test('obeys a Retry-After that is longer than the computed delay', async () => {
-    const call = await stage(way, { attempts: 2, maxDelay: '2s' }).play(failing(retryLater(20), down))
+    const call = await wayFixture(way, { attempts: 2, maxDelay: '2s' }).play(failing(retryLater(20), down))
     expect(call.atMs).toBe(20_000)
     expect(call.timeline?.totalDelayMs).toBe(20_000)
   })
 
   test('does not jitter a Retry-After', async () => {
-    const { play } = stage(way, { attempts: 2, jitter: 'full' }, { random: () => 0.1 })
+    const { play } = wayFixture(way, { attempts: 2, jitter: 'full' }, { random: () => 0.1 })
     expect((await play(failing(retryLater(7), down))).atMs).toBe(7000)
   })
 
   test('keeps its own delay where that is longer than Retry-After', async () => {
-    const call = await stage(way, { attempts: 2, initialDelay: '5s' }).play(failing(retryLater(2), down))
+    const call = await wayFixture(way, { attempts: 2, initialDelay: '5s' }).play(failing(retryLater(2), down))
     expect(call.atMs).toBe(5000)
   })
 
   test('reads Retry-After as a date of the wall clock', async () => {
-    const { clock, play } = stage(way, { attempts: 2 })
+    const { clock, play } = wayFixture(way, { attempts: 2 })
     const date = new Date(clock.wallMs() + 30_000).toUTCString()
     expect((await play(failing(retryLater(date), down))).atMs).toBe(30_000)
   })
 
   test('reads Retry-After from a response that failIf refused', async () => {
     const response = { status: 503, headers: new Headers({ 'Retry-After': '9' }) }
-    const { play } = stage(way, { attempts: 2, failIf: (value: { status: number }) => value.status >= 500 })
+    const { play } = wayFixture(way, { attempts: 2, failIf: (value: { status: number }) => value.status >= 500 })
     expect((await play(() => response)).atMs).toBe(9000)
   })
 
   test('stops at once at a Retry-After longer than it obeys, rather than coming early', async () => {
     const error = retryLater(61)
     const operation = failing(error)
-    const call = await stage(way, { attempts: 5 }).play(operation)
+    const call = await wayFixture(way, { attempts: 5 }).play(operation)
     expect(operation.calls).toBe(1)
     expect(call.atMs).toBe(0)
     expect(call.error).toBe(error)
     expect(call.timeline?.stopReason).toBe('retry_after_too_long')
-    const longer = await stage(way, { attempts: 2, maxRetryAfter: '61s' }).play(failing(error, down))
+    const longer = await wayFixture(way, { attempts: 2, maxRetryAfter: '61s' }).play(failing(error, down))
     expect(longer.atMs).toBe(61_000)
   })
 
   test('counts a Retry-After toward the time budget', async () => {
-    const call = await stage(way, { attempts: 5, retryBudget: '10s' }).play(failing(retryLater(6)))
+    const call = await wayFixture(way, { attempts: 5, retryBudget: '10s' }).play(failing(retryLater(6)))
     expect(call.timeline?.attempts).toHaveLength(2)
     expect(call.timeline?.stopReason).toBe('retry_budget_exhausted')
     expect(call.timeline?.totalDelayMs).toBe(6000)
@@ -180,7 +180,7 @@ describe.each(WAYS)('a call %s', (way) => {
     test.each(cases)('%s', async (_, policy, errors, reason, expected) => {
       const closed = Object.assign(new Recorder(({ attempt }) => attempt === 1), { peek: () => false })
       const operation = failing(...errors)
-      const call = await stage(way, policy, { budgets: { closed } }).play(operation)
+      const call = await wayFixture(way, policy, { budgets: { closed } }).play(operation)
       expect(operation.calls).toBe(1)
       expect(call.atMs).toBe(0)
       expect(call.timeline?.stopReason).toBe(reason)
@@ -197,7 +197,7 @@ describe.each(WAYS)('a call %s', (way) => {
   test('rejects with a BudgetDeniedError that says who denied what, when its first attempt is denied', async () => {
     const operation = failing(down)
     const api = new Recorder(() => 'too_busy')
-    const call = await stage(way, { budget: 'api' }, { budgets: { api } }).play(operation)
+    const call = await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(operation)
     expect(operation.calls).toBe(0)
     expect(call.error).toBeInstanceOf(BudgetDeniedError)
     expect(call.error).toBeInstanceOf(RepriseError)

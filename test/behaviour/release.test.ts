@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type AttemptOutcome, type Budget, concurrencyBudget, type Decision, type PolicyInput } from 'reprise'
-import { failing, Manual, Recorder, stage, turn, WAYS } from './scene.js'
+import { failing, Manual, Recorder, wayFixture, turn, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
@@ -11,10 +11,10 @@ describe.each(WAYS)('a call %s', (way) => {
   describe('gives back what it was given exactly once', () => {
     const given = async (
       policy: PolicyInput,
-      act: (set: ReturnType<typeof stage>, manual: Manual, controller: AbortController) => Promise<void>,
+      act: (set: ReturnType<typeof wayFixture>, manual: Manual, controller: AbortController) => Promise<void>,
     ): Promise<AttemptOutcome[]> => {
       const api = new Recorder()
-      const set = stage(way, { budget: 'api', ...policy }, { budgets: { api } })
+      const set = wayFixture(way, { budget: 'api', ...policy }, { budgets: { api } })
       const manual = new Manual()
       const controller = new AbortController()
       set.call(manual.operation, { signal: controller.signal })
@@ -87,7 +87,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('holds its reservation as long as an operation that ignores its signal runs', async () => {
     const pool = concurrencyBudget({ max: 1 })
-    const { call } = stage(way, { attempts: 1, budget: 'pool' }, { budgets: { pool } })
+    const { call } = wayFixture(way, { attempts: 1, budget: 'pool' }, { budgets: { pool } })
     const controller = new AbortController()
     const manual = new Manual()
     const first = call(manual.operation, { signal: controller.signal })
@@ -103,7 +103,7 @@ describe.each(WAYS)('a call %s', (way) => {
   test('gives back before it asks for its own next attempt', async () => {
     const pool = concurrencyBudget({ max: 1 })
     const policy = { attempts: 3, initialDelay: 0, budget: 'pool' }
-    const call = await stage(way, policy, { budgets: { pool } }).play(failing(down))
+    const call = await wayFixture(way, policy, { budgets: { pool } }).play(failing(down))
     expect(call.timeline?.attempts.map((attempt) => attempt.outcome)).toEqual(['failure', 'failure', 'failure'])
   })
 
@@ -117,7 +117,7 @@ describe.each(WAYS)('a call %s', (way) => {
         },
       }),
     }
-    const { play } = stage(way, { attempts: 2, budget: 'api' }, { budgets: { api } })
+    const { play } = wayFixture(way, { attempts: 2, budget: 'api' }, { budgets: { api } })
     expect((await play(() => 'fine')).value).toBe('fine')
     const failed = await play(failing(down))
     expect(failed.error).toBe(down)
@@ -130,7 +130,7 @@ describe.each(WAYS)('a call %s', (way) => {
       allowAttempt: ({ attempt }) => ({ allowed: attempt < 3, reason: '' }),
       settle: ({ attempt }, { result }) => void settled.push([attempt, result]),
     }
-    await stage(way, { attempts: 9, budget: 'api' }, { budgets: { api } }).play(failing(down))
+    await wayFixture(way, { attempts: 9, budget: 'api' }, { budgets: { api } }).play(failing(down))
     expect(settled).toEqual([
       [1, 'failure'],
       [2, 'failure'],
@@ -148,7 +148,7 @@ describe.each(WAYS)('a call %s', (way) => {
         }
       }
       const api = { allowAttempt: () => new Ticket() }
-      await stage(way, { budget: 'api' }, { budgets: { api } }).play(() => 'x')
+      await wayFixture(way, { budget: 'api' }, { budgets: { api } }).play(() => 'x')
       expect(told).toBe(true)
     }
   })

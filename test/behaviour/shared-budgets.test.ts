@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type Budget, BudgetDeniedError, concurrencyBudget, type PolicyInput, ratioBudget, tokenBucket } from 'reprise'
-import { failing, Manual, Recorder, scene, turn, watch } from './scene.js'
+import { failing, Manual, Recorder, callFixture, turn, watch } from './call-fixture.js'
 
 const down = new Error('down')
 
@@ -11,7 +11,7 @@ describe('budgets', () => {
   test('of K places never have more than K operations running, and all K are free afterwards', async () => {
     const pool = concurrencyBudget({ max: 5 })
     const policy = { attempts: 4, backoff: 'fixed', initialDelay: 700, attemptTimeout: '3s', budget: 'pool' } as const
-    const { clock, executor } = scene(policy, { budgets: { pool } })
+    const { clock, executor } = callFixture(policy, { budgets: { pool } })
     let running = 0
     let most = 0
     const calls = Array.from({ length: 200 }, async (_, index) => {
@@ -34,7 +34,7 @@ describe('budgets', () => {
 
   test('of a token bucket refill by the clock of the executor', async () => {
     const api = tokenBucket({ capacity: 2, refillPerSecond: 1 })
-    const { clock, executor } = scene({ attempts: 1, budget: 'api' }, { budgets: { api } })
+    const { clock, executor } = callFixture({ attempts: 1, budget: 'api' }, { budgets: { api } })
     await executor.run('job', () => 'x')
     await executor.run('job', () => 'x')
     await expect(executor.run('job', () => 'x')).rejects.toBeInstanceOf(BudgetDeniedError)
@@ -46,7 +46,7 @@ describe('budgets', () => {
 
   test('of a ratio let as many retries pass as first attempts have paid for', async () => {
     const api = ratioBudget({ ratio: 0.5, minPerSecond: 0, window: '60s' })
-    const { clock, executor } = scene({ attempts: 3, initialDelay: 10, budget: 'api' }, { budgets: { api } })
+    const { clock, executor } = callFixture({ attempts: 3, initialDelay: 10, budget: 'api' }, { budgets: { api } })
     const operation = failing(down)
     const calls = Array.from({ length: 10 }, () => watch(executor.run('job', operation)))
     await clock.runAll()
@@ -61,7 +61,7 @@ describe('budgets', () => {
       budget: 'api',
       hedge: { delay: '1s', maxHedges: 2, budget: { name: 'spare', cost: 3 } },
     }
-    const { clock, executor } = scene(policy, { budgets: { api, spare } })
+    const { clock, executor } = callFixture(policy, { budgets: { api, spare } })
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     await clock.advance(2000)
@@ -75,7 +75,7 @@ describe('budgets', () => {
 
   test('of a retry are not asked by a hedge without a budget, and the timeline says so', async () => {
     const api = new Recorder()
-    const { clock, executor } = scene({ budget: 'api', hedge: { delay: '1s' } }, { budgets: { api } })
+    const { clock, executor } = callFixture({ budget: 'api', hedge: { delay: '1s' } }, { budgets: { api } })
     const manual = new Manual()
     const inspection = executor.inspect('job', manual.operation)
     await clock.advance(1000)
@@ -94,7 +94,10 @@ describe('budgets', () => {
 
   test('of a retry are asked by a hedge that shares', async () => {
     const api = new Recorder()
-    const { clock, executor } = scene({ budget: 'api', hedge: { delay: '1s', budget: 'share' } }, { budgets: { api } })
+    const { clock, executor } = callFixture(
+      { budget: 'api', hedge: { delay: '1s', budget: 'share' } },
+      { budgets: { api } },
+    )
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     await clock.advance(1000)
@@ -117,7 +120,7 @@ describe('budgets', () => {
     for (const refuses of ['nobody', 'api', 'spare']) {
       const api = new Recorder(({ kind }) => kind === 'retry' || refuses !== 'api')
       const spare = new Recorder(() => refuses !== 'spare')
-      const { clock, executor } = scene(shared, { budgets: { api, spare } })
+      const { clock, executor } = callFixture(shared, { budgets: { api, spare } })
       const manual = new Manual()
       const call = watch(executor.run('job', manual.operation))
       await clock.advance(1000)
@@ -144,7 +147,7 @@ describe('budgets', () => {
       budget: 'api',
       hedge: { delay: '1s', budget: { name: 'spare', share: true } },
     }
-    const { clock, executor } = scene(policy, { budgets: { api, spare } })
+    const { clock, executor } = callFixture(policy, { budgets: { api, spare } })
     const manual = new Manual()
     const call = watch(executor.run('job', manual.operation))
     await clock.advance(1000)
@@ -155,7 +158,7 @@ describe('budgets', () => {
   })
 
   test('that cost too little or hedge too much are clamped, and the timeline says so', async () => {
-    const { executor } = scene({
+    const { executor } = callFixture({
       budget: { name: 'api', cost: 0 },
       hedge: { delay: '1s', maxHedges: 9, budget: 'api' },
     })

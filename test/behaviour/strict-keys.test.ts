@@ -1,7 +1,7 @@
 /** `strictKeys`: a key or a budget that is misspelt is refused, by the compiler where it can see it. */
 import { createExecutor, type Executor, OptionsError, PolicyError, retry, timelineOf, tokenBucket } from 'reprise'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { failing } from './scene.js'
+import { failing } from './call-fixture.js'
 
 const bucket = tokenBucket({ capacity: 10, refillPerSecond: 1 })
 

@@ -3,14 +3,14 @@
  */
 import { describe, expect, test } from 'vitest'
 import { normalizePolicy, timelineOf } from 'reprise'
-import { failing, Recorder, scene, stage, turn, watch, WAYS } from './scene.js'
+import { failing, Recorder, callFixture, wayFixture, turn, watch, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
 describe.each(WAYS)('the timeline of a call %s', (way) => {
   test('has every attempt with its times, its error and what the budget said', async () => {
     const api = new Recorder(({ attempt }) => (attempt < 3 ? true : 'spent'))
-    const { clock, play } = stage(way, { attempts: 5, budget: 'api', breaker: {} }, { budgets: { api } })
+    const { clock, play } = wayFixture(way, { attempts: 5, budget: 'api', breaker: {} }, { budgets: { api } })
     const errors = [new Error('1'), new Error('2')]
     const call = await play(async ({ attempt }) => {
       await clock.sleep(100)
@@ -69,14 +69,14 @@ describe.each(WAYS)('the timeline of a call %s', (way) => {
 
   test('shows the policy as effective, and what was odd about it', async () => {
     const policy = { attempts: 1, initialDelay: '5s', maxDelay: '1s' }
-    const call = await stage(way, policy).play(failing(down))
+    const call = await wayFixture(way, policy).play(failing(down))
     expect(call.timeline?.policy).toEqual(normalizePolicy(policy).policy)
     expect(call.timeline?.notes).toEqual(normalizePolicy(policy).notes)
     expect(call.timeline?.notes).toHaveLength(1)
   })
 
   test('is frozen through and through', async () => {
-    const { timeline } = await stage(way, { attempts: 2 }).play(failing(down))
+    const { timeline } = await wayFixture(way, { attempts: 2 }).play(failing(down))
     expect(timeline).toBeDefined()
     expect(Object.isFrozen(timeline)).toBe(true)
     expect(Object.isFrozen(timeline?.attempts)).toBe(true)
@@ -88,13 +88,13 @@ describe.each(WAYS)('the timeline of a call %s', (way) => {
   test('does not freeze or change the error', async () => {
     const error = new Error('mine')
     const keys = Reflect.ownKeys(error)
-    await stage(way, { attempts: 2 }).play(failing(error))
+    await wayFixture(way, { attempts: 2 }).play(failing(error))
     expect(Object.isFrozen(error)).toBe(false)
     expect(Reflect.ownKeys(error)).toEqual(keys)
   })
 
   test('is the same object whenever it is asked for, and does not change when a loser settles later', async () => {
-    const { clock, call } = stage(way, { attempts: 1, attemptTimeout: '1s' })
+    const { clock, call } = wayFixture(way, { attempts: 1, attemptTimeout: '1s' })
     let settle = (): void => undefined
     const watched = call(() => new Promise<void>((resolve) => (settle = resolve)))
     await clock.advance(1000)
@@ -108,7 +108,7 @@ describe.each(WAYS)('the timeline of a call %s', (way) => {
 
 describe('timelineOf', () => {
   test('knows every object a call rejected with, frozen ones and functions too', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     for (const error of [new Error('x'), Object.freeze(new Error('x')), {}, [], () => undefined, Object.create(null)]) {
       await executor.run('job', failing(error)).catch(() => undefined)
       expect(timelineOf(error)).toMatchObject({ key: 'job', stopReason: 'attempts_exhausted' })
@@ -116,7 +116,7 @@ describe('timelineOf', () => {
   })
 
   test('of a primitive and of a stranger is undefined', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     await executor.run('job', failing('text')).catch(() => undefined)
     for (const thing of [undefined, null, 0, '', 'text', true, Symbol('s'), 1n, new Error('x'), {}]) {
       expect(timelineOf(thing)).toBeUndefined()
@@ -124,14 +124,17 @@ describe('timelineOf', () => {
   })
 
   test('of an error that two calls shared is the latest’s', async () => {
-    const { executor } = scene({ attempts: 1 })
+    const { executor } = callFixture({ attempts: 1 })
     await executor.run('first', failing(down)).catch(() => undefined)
     await executor.run('second', failing(down)).catch(() => undefined)
     expect(timelineOf(down)?.key).toBe('second')
   })
 
   test('of a library error is the call that rejected with it, also through a call around it', async () => {
-    const { clock, executor } = scene({ attempts: 2 }, { policies: { inner: { attempts: 3, retryBudget: '1ms' } } })
+    const { clock, executor } = callFixture(
+      { attempts: 2 },
+      { policies: { inner: { attempts: 3, retryBudget: '1ms' } } },
+    )
     const call = watch(executor.run('outer', () => executor.run('inner', failing(down))))
     await clock.runAll()
     expect(call.error).toMatchObject({ code: 'retry_budget_exhausted' })
@@ -139,7 +142,7 @@ describe('timelineOf', () => {
   })
 
   test('of the caller’s own reason is that of the aborted call', async () => {
-    const { executor } = scene()
+    const { executor } = callFixture()
     const controller = new AbortController()
     const call = watch(executor.run('job', () => new Promise(() => undefined), { signal: controller.signal }))
     controller.abort()

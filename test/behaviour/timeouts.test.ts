@@ -3,13 +3,13 @@
  */
 import { describe, expect, test } from 'vitest'
 import { AttemptTimeoutError, CallTimeoutError, concurrencyBudget, isRepriseError } from 'reprise'
-import { failing, Manual, Recorder, stage, WAYS } from './scene.js'
+import { failing, Manual, Recorder, wayFixture, WAYS } from './call-fixture.js'
 
 const down = new Error('down')
 
 describe.each(WAYS)('a call %s', (way) => {
   test('ends an attempt that takes too long with a retryable timeout', async () => {
-    const { clock, play } = stage(way, { attempts: 2, attemptTimeout: '5s', retryOn: ['timeout'] })
+    const { clock, play } = wayFixture(way, { attempts: 2, attemptTimeout: '5s', retryOn: ['timeout'] })
     const call = await play(({ attempt, signal }) =>
       attempt === 1 ? clock.sleep(60_000, signal).then(() => 'first') : 'second',
     )
@@ -17,14 +17,14 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('does not retry a timeout where retryOn lists other things', async () => {
-    const { clock, play } = stage(way, { attempts: 2, attemptTimeout: '5s', retryOn: ['network'] })
+    const { clock, play } = wayFixture(way, { attempts: 2, attemptTimeout: '5s', retryOn: ['network'] })
     const call = await play(({ signal }) => clock.sleep(60_000, signal))
     expect(call.error).toBeInstanceOf(AttemptTimeoutError)
     expect(call.timeline?.stopReason).toBe('not_retryable')
   })
 
   test('rejects with the timeout of its last attempt', async () => {
-    const { clock, play } = stage(way, { attempts: 2, attemptTimeout: '5s' })
+    const { clock, play } = wayFixture(way, { attempts: 2, attemptTimeout: '5s' })
     const call = await play(({ signal }) => clock.sleep(60_000, signal))
     expect(call.error).toBeInstanceOf(AttemptTimeoutError)
     expect(isRepriseError(call.error, 'attempt_timeout')).toBe(true)
@@ -35,7 +35,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('aborts the signal of an attempt that timed out with the timeout error', async () => {
-    const { clock, call } = stage(way, { attempts: 2, attemptTimeout: '5s' })
+    const { clock, call } = wayFixture(way, { attempts: 2, attemptTimeout: '5s' })
     const manual = new Manual()
     call(manual.operation)
     await clock.advance(4999)
@@ -45,7 +45,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('goes on after a timeout without waiting for an operation that ignores its signal', async () => {
-    const { clock, call } = stage(way, { attempts: 3, attemptTimeout: '5s' })
+    const { clock, call } = wayFixture(way, { attempts: 3, attemptTimeout: '5s' })
     const manual = new Manual()
     const watched = call(manual.operation)
     await clock.advance(6000)
@@ -61,7 +61,7 @@ describe.each(WAYS)('a call %s', (way) => {
 
   test('gives a reservation back before it asks again, when the timed-out operation heeds its signal', async () => {
     const pool = concurrencyBudget({ max: 1 })
-    const { clock, play } = stage(
+    const { clock, play } = wayFixture(
       way,
       { attempts: 3, attemptTimeout: '5s', initialDelay: 0, budget: 'pool' },
       { budgets: { pool } },
@@ -72,7 +72,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('ends the whole call at its deadline while an attempt runs', async () => {
-    const { clock, call } = stage(way, { attempts: 3, timeout: '10s' })
+    const { clock, call } = wayFixture(way, { attempts: 3, timeout: '10s' })
     const manual = new Manual()
     const watched = call(manual.operation)
     await clock.runAll()
@@ -86,7 +86,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('carries the last real error as the cause of its timeout', async () => {
-    const { clock, play } = stage(way, { attempts: 3, timeout: '10s' })
+    const { clock, play } = wayFixture(way, { attempts: 3, timeout: '10s' })
     const call = await play(async ({ attempt }) => {
       if (attempt === 1) throw down
       await clock.sleep(60_000)
@@ -97,7 +97,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('stops at once when the wait ahead would end past its deadline', async () => {
-    const { clock, play } = stage(way, { attempts: 9, timeout: '5s' })
+    const { clock, play } = wayFixture(way, { attempts: 9, timeout: '5s' })
     const operation = failing(down)
     const call = await play(operation)
     expect(operation.calls).toBe(3)
@@ -107,7 +107,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('tells the operation how much time remains', async () => {
-    const { clock, play } = stage(way, { attempts: 2, timeout: '10s' })
+    const { clock, play } = wayFixture(way, { attempts: 2, timeout: '10s' })
     const remaining: (number | undefined)[] = []
     await play(async (context) => {
       remaining.push(context.remainingMs)
@@ -116,23 +116,23 @@ describe.each(WAYS)('a call %s', (way) => {
       throw down
     })
     expect(remaining).toEqual([10_000, 8000, 7000, 5000])
-    const unlimited = await stage(way).play((context) => context.remainingMs)
+    const unlimited = await wayFixture(way).play((context) => context.remainingMs)
     expect(unlimited.value).toBeUndefined()
   })
 
   test('tells budgets its deadline and the limit of the attempt', async () => {
     const api = new Recorder()
     const policy = { attempts: 2, timeout: '10s', attemptTimeout: '3s', budget: 'api' }
-    await stage(way, policy, { budgets: { api } }).play(failing(down))
+    await wayFixture(way, policy, { budgets: { api } }).play(failing(down))
     expect(api.asks.map((ask) => ask.deadlineMs - ask.now)).toEqual([10_000, 9000])
     expect(api.asks.map((ask) => ask.attemptTimeoutMs)).toEqual([3000, 3000])
     const free = new Recorder()
-    await stage(way, { budget: 'api' }, { budgets: { api: free } }).play(() => 'done')
+    await wayFixture(way, { budget: 'api' }, { budgets: { api: free } }).play(() => 'done')
     expect(free.asks[0]).toMatchObject({ deadlineMs: Infinity, attemptTimeoutMs: undefined })
   })
 
   test('leaves no timer behind when it succeeds before its limits', async () => {
-    const { clock, call } = stage(way, { attempts: 2, attemptTimeout: '3s', timeout: '10s' })
+    const { clock, call } = wayFixture(way, { attempts: 2, attemptTimeout: '3s', timeout: '10s' })
     const watched = call(async () => 'quick')
     await clock.advance(0)
     expect(watched.value).toBe('quick')
@@ -140,7 +140,7 @@ describe.each(WAYS)('a call %s', (way) => {
   })
 
   test('lets the attempt timeout name the outcome when both limits come at one moment', async () => {
-    const { clock, play } = stage(way, { attempts: 3, attemptTimeout: '10s', timeout: '10s' })
+    const { clock, play } = wayFixture(way, { attempts: 3, attemptTimeout: '10s', timeout: '10s' })
     const call = await play(({ signal }) => clock.sleep(60_000, signal))
     expect(call.atMs).toBe(10_000)
     expect(call.error).toBeInstanceOf(CallTimeoutError)

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { seededRandom, virtualClock } from 'reprise/testing'
-import { listenersOf, turn, watch } from './scene.js'
+import { listenersOf, turn, watch } from './call-fixture.js'
 
 describe('a virtual clock', () => {
   test('fires timers in order of time, at equal times in the order they were scheduled last', async () => {

@@ -34,7 +34,7 @@ const CASES: readonly (readonly [line: string, candidates: readonly string[]])[]
   ['reprise ps --color ', ['always', 'auto', 'never']],
   ['reprise schema ', ['job', 'policy', 'workflow']],
   ['reprise completion ', ['bash', 'fish', 'zsh']],
-  ['reprise init --template ', ['library', 'mapreduce', 'shell']],
+  ['reprise init --template ', ['job', 'library', 'mapreduce', 'shell']],
   ['reprise explain --backoff ', ['exponential', 'fibonacci', 'fixed', 'linear']],
   ['reprise exec --jitter de', ['decorrelated']],
   ['reprise simulate --fault ov', ['overload']],

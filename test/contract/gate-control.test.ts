@@ -7,7 +7,13 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import { tokenBucket } from '../../packages/reprise/src/core/budgets/token-bucket.js'
 import type { Durable } from '../../packages/reprise/src/durable/durable.js'
-import { grantBudget, listGates, resetBreaker, tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
+import {
+  grantBudget,
+  listGates,
+  resetBreaker,
+  resetBudget,
+  tripBreaker,
+} from '../../packages/reprise/src/durable/gate-control.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
@@ -110,6 +116,7 @@ describe.each(STORES)('by hand in $name', ({ open, isThere }) => {
         {
           name: 'mail',
           state: { phase: 'closed', failures: 0, openUntilMs: null },
+          lastFailureAtMs: START_MS,
           settings: { failureThreshold: 3, recoveryTimeoutMs: 60_000, halfOpenMaxCalls: 1 },
         },
       ],
@@ -247,11 +254,16 @@ describe.each(STORES)('by hand in $name', ({ open, isThere }) => {
 
   it('a breaker whose record is no good is named by the list, and mended by a reset', async () => {
     const { program, operator } = await open()
-    for (const state of [null, { phase: 'ajar', failures: 0, openUntilMs: null }, { phase: 'open', failures: 1 }]) {
-      await put(operator, { key: 'breaker:mail', kind: 'breaker', state })
+    const below = { phase: 'closed', failures: -3, openUntilMs: null }
+    const opened = { phase: 'open', failures: 1 }
+    for (const state of [null, [], { ...below, phase: 'ajar' }, opened, below]) {
+      await put(operator, { key: 'breaker:mail', kind: 'breaker', state, settings: { failureThreshold: 'ten' } })
       await expect(listGates(operator)).rejects.toMatchObject({
-        problem: 'corrupt',
-        message: expect.stringMatching(/^The breaker mail in .*: reset it$/),
+        kind: 'state_refused',
+        gates: ['breaker:mail'],
+        message: expect.stringMatching(
+          / are invalid, and nothing was changed: breaker mail \(.*\)\. Reset them, or restore/,
+        ),
       })
       await resetBreaker(operator, 'mail', { reason: 'mended' })
       expect((await listGates(operator)).breakers).toMatchObject([{ state: { phase: 'closed' } }])
@@ -262,6 +274,31 @@ describe.each(STORES)('by hand in $name', ({ open, isThere }) => {
       { state: { phase: 'open', failures: 0, openUntilMs: START_MS + 30_000 }, settings: null },
     ])
     await program.close()
+    await operator.close()
+  })
+
+  it('a budget whose record is no good is named by the list, is granted nothing, and is as it was made after a reset', async () => {
+    const { program, operator } = await open()
+    const settings = { type: 'count', total: 1 }
+    for (const state of [{}, [], 7, { used: -7, keys: [] }, { used: 1, keys: [['a', 'b']] }]) {
+      const gate = { key: 'budget:retries', kind: 'budget', state, settings } as const
+      await put(operator, gate)
+      const refused = { kind: 'state_refused', gates: ['budget:retries'] }
+      await expect(listGates(operator)).rejects.toMatchObject(refused)
+      await expect(grantBudget(operator, 'retries', { amount: 1, reason: 'x' })).rejects.toMatchObject(refused)
+      expect(await operator.gates()).toEqual([gate])
+      const change = await resetBudget(operator, 'retries', { reason: 'mended' })
+      expect(change).toMatchObject({ gate: 'budget:retries', action: 'reset', before: state, after: null })
+      expect((await listGates(operator)).budgets).toMatchObject([{ name: 'retries', isGrantable: true }])
+    }
+    const sender = await Program.open(program)
+    expect(await sender.send('a')).toBe('budget_denied')
+    // Its first attempt, and one of the total.
+    expect(sender.made).toBe(2)
+    await resetBudget(operator, 'retries', { reason: 'once more' })
+    const granted = await grantBudget(operator, 'retries', { amount: 2, reason: 'of a count that was reset' })
+    expect(granted.after).toEqual({ used: 0, keys: [], granted: 2 })
+    await sender.durable.close()
     await operator.close()
   })
 })
@@ -278,7 +315,14 @@ describe('gates whose settings were not recorded', () => {
 
     const operator = await openSqlite(file, { clock })
     expect(await listGates(operator)).toEqual({
-      breakers: [{ name: 'mail', state: { phase: 'closed', failures: 2, openUntilMs: null }, settings: null }],
+      breakers: [
+        {
+          name: 'mail',
+          state: { phase: 'closed', failures: 2, openUntilMs: null },
+          lastFailureAtMs: null,
+          settings: null,
+        },
+      ],
       budgets: [{ name: 'retries', type: null, settings: null, state: { used: 1, keys: [] }, isGrantable: false }],
     })
     await expect(grantBudget(operator, 'retries', { amount: 1, reason: 'x' })).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { GateRecord, LedgerEvent, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { gateFaults, type GateRule, type OpenSpan, slotFaults } from './gate-history.js'
 import { faultsBetween, flightFaults, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
-import { alter, eventOf, ledgerOf, letter, whole, type Written } from './written.js'
+import { alter, eventOf, ledgerOf, letter, whole, type SampleRecord } from './sample-record.js'
 
 describe('the check of gates', () => {
   const count: GateRule = { type: 'count', name: 'count', runs: ['work'], total: 2 }
@@ -21,7 +21,7 @@ describe('the check of gates', () => {
 
   async function gatesFound(
     rule: GateRule,
-    change: (written: Written) => void,
+    change: (written: SampleRecord) => void,
     spans: OpenSpan[] = [],
   ): Promise<string> {
     const written = whole()
@@ -37,13 +37,13 @@ describe('the check of gates', () => {
 
   it('compares an allotment with what the tasks were charged', async () => {
     const allotment: GateRule = { ...count, type: 'allotment' }
-    const charge = (allotted: number) => (written: Written) => alter(written.task.progress, { allotted })
+    const charge = (allotted: number) => (written: SampleRecord) => alter(written.task.progress, { allotted })
     expect(await gatesFound(allotment, charge(1))).toBe('')
     expect(await gatesFound(allotment, charge(2))).toMatch(/2 retries are recorded, and 1 charged/)
     expect(await gatesFound({ ...allotment, total: 0 }, charge(1))).toMatch(/gave 1 of 0/)
   })
 
-  it.each<[string, RegExp, GateRule, (written: Written) => void]>([
+  it.each<[string, RegExp, GateRule, (written: SampleRecord) => void]>([
     [
       'I4: a budget that was reset',
       /1 retries are recorded, and 0 charged/,
@@ -70,20 +70,22 @@ describe('the check of gates', () => {
   })
 
   it('knows what a person granted, and when', async () => {
-    const granted = ({ gates, events }: Written): void => {
+    const granted = ({ gates, events }: SampleRecord): void => {
       gates[0] = used(1, 1)
       events.push(byHand('budget:count', 'grant', 1050))
     }
     expect(await gatesFound({ ...count, total: 0 }, granted)).toBe('')
     const small = { ...bucket, capacity: 1, refillPerSecond: 1 } as const
-    const filled = (atMs: number) => (written: Written) => written.events.push(byHand('budget:bucket', 'grant', atMs))
+    const filled = (atMs: number) => (written: SampleRecord) =>
+      written.events.push(byHand('budget:bucket', 'grant', atMs))
     expect(await gatesFound(small, filled(1050))).toBe('')
     expect(await gatesFound(small, filled(1190))).toMatch(/more than it had/)
   })
 
   it('knows that a person may end the time of an open breaker', async () => {
     const spans = [{ ...span, toMs: 1150 }]
-    const changed = (atMs: number) => (written: Written) => written.events.push(byHand('breaker:work', 'reset', atMs))
+    const changed = (atMs: number) => (written: SampleRecord) =>
+      written.events.push(byHand('breaker:work', 'reset', atMs))
     expect(await gatesFound(count, changed(1100), spans)).toBe('')
     expect(await gatesFound(count, changed(1000), spans)).toMatch(/before the breaker/)
   })
@@ -125,7 +127,10 @@ describe('the comparison of two looks', () => {
   const gate = (state: object): GateRecord => ({ key: 'breaker:work', kind: 'breaker', state: state as never })
   const open = gate({ phase: 'open', failures: 3, openUntilMs: 3000 })
 
-  async function compared(before: (written: Written) => void, after: (written: Written) => void): Promise<string> {
+  async function compared(
+    before: (written: SampleRecord) => void,
+    after: (written: SampleRecord) => void,
+  ): Promise<string> {
     const looks: Snapshot[] = []
     for (const change of [before, after]) {
       const written = whole()
@@ -137,13 +142,13 @@ describe('the comparison of two looks', () => {
   }
 
   const asItWas = (): void => undefined
-  const alive = ({ task }: Written): void => alter(task, { status: 'waiting', dueAtMs: 1 })
+  const alive = ({ task }: SampleRecord): void => alter(task, { status: 'waiting', dueAtMs: 1 })
 
   it('finds nothing wrong where nothing has changed', async () => {
     expect(await compared(asItWas, asItWas)).toBe('')
   })
 
-  it.each<[string, RegExp, (written: Written) => void, (written: Written) => void]>([
+  it.each<[string, RegExp, (written: SampleRecord) => void, (written: SampleRecord) => void]>([
     ['I3: a lost task', /a: is lost/, asItWas, ({ task }) => alter(task, { id: 'b' })],
     ['I2: lost attempts', /attempts are lost/, alive, (written) => (alive(written), written.rows.pop())],
     [

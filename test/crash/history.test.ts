@@ -3,9 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Policy, PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import { faultsOf, scopeOfTasks } from './history.js'
-import { alter, charged, chargedLate, eventOf, ledgerOf, letter, rowOf, whole, type Written } from './written.js'
+import {
+  alter,
+  charged,
+  chargedLate,
+  eventOf,
+  ledgerOf,
+  letter,
+  rowOf,
+  whole,
+  type SampleRecord,
+} from './sample-record.js'
 
-async function found(change: (written: Written) => void, make = whole): Promise<string> {
+async function found(change: (written: SampleRecord) => void, make = whole): Promise<string> {
   const written = make()
   change(written)
   return (await faultsOf(await ledgerOf(written), scopeOfTasks('work'), written.starts, written.expected)).join('\n')
@@ -43,7 +53,7 @@ describe('the history checker', () => {
     expect(await faultsOf(await ledgerOf(written), scopeOfTasks('work'), written.starts, expected)).toEqual([])
   })
 
-  it.each<[string, RegExp, (written: Written) => void]>([
+  it.each<[string, RegExp, (written: SampleRecord) => void]>([
     [
       'I1: a start without intent',
       /does not know/,
@@ -158,7 +168,7 @@ describe('the check of lost processes', () => {
   })
 
   it('finds nothing wrong with a task that waits after a charge, and remembers the lost execution', async () => {
-    const waits = (written: Written): void => {
+    const waits = (written: SampleRecord): void => {
       alter(written.task, { status: 'waiting', dueAtMs: 1110, fence: 1 })
       const lost = { attempt: 1, execution: 1, startedAtMs: 1000, delayBeforeMs: 0, owner: 'o' }
       alter(written.task.progress, { lost })
@@ -171,7 +181,7 @@ describe('the check of lost processes', () => {
   })
 
   it('finds nothing wrong with a stop in order, which costs nothing', async () => {
-    const stops = (written: Written): void => {
+    const stops = (written: SampleRecord): void => {
       alter(written.expected, { onInterrupt: 'charge' })
       written.events = [eventOf('interrupted', 1150, { attempt: 2, orderly: true })]
     }
@@ -179,7 +189,7 @@ describe('the check of lost processes', () => {
   })
 
   it('finds nothing wrong with an attempt that counts as failed at its third loss', async () => {
-    const lossesOf = (count: number) => (written: Written) => {
+    const lossesOf = (count: number) => (written: SampleRecord) => {
       const rows = Array.from({ length: count }, (_, index) => {
         return rowOf(1, index + 1, 'interrupted', [1000 + 2 * index, 1001 + 2 * index])
       })
@@ -191,14 +201,14 @@ describe('the check of lost processes', () => {
     }
     expect(await found(lossesOf(3))).toBe('')
     expect(await found(lossesOf(2))).toMatch(/1.2 was charged at loss 2/)
-    const uncharged = (written: Written): void => {
+    const uncharged = (written: SampleRecord): void => {
       lossesOf(3)(written)
       alter(written.rows[2], { failure: null })
     }
     expect(await found(uncharged)).toMatch(/1.3 was not charged at loss 3/)
   })
 
-  it.each<[string, RegExp, () => Written, (written: Written) => void]>([
+  it.each<[string, RegExp, () => SampleRecord, (written: SampleRecord) => void]>([
     [
       'a loss that cost nothing',
       /2.1 was lost, and not charged/,

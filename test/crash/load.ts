@@ -23,7 +23,7 @@ import { LedgerError } from '../../packages/reprise/src/ledger/errors.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { Doom, doomed, doomStatements } from './kill-points.js'
 import { openAt } from './store.js'
-import { beginningOf, witnessed, withoutGates } from './witness.js'
+import { beginningOf, checkingCommits, withoutGates } from './commit-checker.js'
 import { makeTally, tallyGroup } from '../durable/tally-group.js'
 import {
   failuresOf,
@@ -72,7 +72,7 @@ const store = await insist(() => openAt(plan.address, environment.clock))
 /** What this process began, by task and execution. */
 const begun = new Map<string, TaskRecord>()
 const honest = doomed(store, doom)
-const ledger = witnessed(plan.forgetsGates === true ? withoutGates(honest) : honest, begun, (what) =>
+const ledger = checkingCommits(plan.forgetsGates === true ? withoutGates(honest) : honest, begun, (what) =>
   note({ type: 'fault', what }),
 )
 const settings = { concurrency: 12, leaseMs: plan.leaseMs, policyChange: 'refuse', onFailure: end } as const

@@ -1,27 +1,27 @@
 /** Slots of a budget that each process keeps for itself: what one process ends of another's is not its own. */
 import { expect, it } from 'vitest'
 import { adaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
-import { turns, World } from '../durable/world.js'
+import { turns, ProcessModel } from '../durable/process-model.js'
 
 const POLICY = { attempts: 2, initialDelay: '1s', jitter: false, budget: 'line' } as const
 const hang = (): Promise<never> => new Promise(() => undefined)
 
-async function openLined(world: World) {
+async function openLined(model: ProcessModel) {
   const budget = adaptiveBudget({ bulkhead: true })
-  const host = await world.open({ budgets: { line: budget } })
+  const host = await model.open({ budgets: { line: budget } })
   const task = host.durable.task<null, unknown>('t', POLICY, hang)
   return { ...host, budget, task }
 }
 
 it('a task cancelled from another process frees the slot of the process that ran it', async () => {
-  const world = new World()
-  const other = await openLined(world)
+  const model = new ProcessModel()
+  const other = await openLined(model)
   void other.task.run(null, { id: 'b' }).catch(() => undefined)
   await turns()
-  const runner = await openLined(world)
+  const runner = await openLined(model)
   void runner.task.run(null, { id: 'a' }).catch(() => undefined)
   await turns()
-  const owners = (await world.ledger.list({ statuses: ['running'] })).map(({ owner }) => owner)
+  const owners = (await model.ledger.list({ statuses: ['running'] })).map(({ owner }) => owner)
   expect(owners).toEqual([runner.line.owner?.id, other.line.owner?.id])
   expect(other.budget.inFlight).toBe(1)
   await other.task.cancel('a')

@@ -1,21 +1,21 @@
 /** `dlq edit` without `--input`: the data is changed in the editor of the person at the terminal. Needs a build. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { hasTerminal, onTerminal, withTerminal } from '../workflow/on-terminal.js'
-import { LetterScene } from './letter-fixture.js'
+import { LetterFixture } from './letter-fixture.js'
 
 describe.skipIf(!hasTerminal)('dlq edit on a terminal', () => {
-  let scene: LetterScene
-  afterEach(() => scene.remove())
+  let fixture: LetterFixture
+  afterEach(() => fixture.remove())
 
   /** The letter of item x, edited by a program that is called as an editor is. */
   const edited = async (editor: string): Promise<{ code: number | null; said: string }> => {
-    scene = new LetterScene({ items: [{ id: 'x', size: 0 }] })
-    scene.fail('x')
-    expect((await scene.here('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
-    scene.write('editor', editor)
+    fixture = new LetterFixture({ items: [{ id: 'x', size: 0 }] })
+    fixture.fail('x')
+    expect((await fixture.here('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
+    fixture.write('editor', editor)
     // With a flag, as in `code --wait`.
-    scene.env = { ...scene.env, EDITOR: `sh -e ${scene.path('editor')}` }
-    const { code, stdout } = await onTerminal(scene, 'dlq', 'edit', 'r1/map', 'x', '--reason', 'typo').ended
+    fixture.env = { ...fixture.env, EDITOR: `sh -e ${fixture.path('editor')}` }
+    const { code, stdout } = await onTerminal(fixture, 'dlq', 'edit', 'r1/map', 'x', '--reason', 'typo').ended
     // oxlint-disable-next-line no-control-regex -- colours
     return { code, said: stdout.replaceAll(/\u001b\[\d+m/g, '') }
   }
@@ -23,8 +23,8 @@ describe.skipIf(!hasTerminal)('dlq edit on a terminal', () => {
   test(withTerminal('opens $EDITOR with the data, and records the text that was saved'), async () => {
     const { code, said } = await edited('cp "$1" seen; printf \'{"id": "x", "size": 5}\' > "$1"')
     expect([code, said]).toEqual([0, expect.stringContaining('The data of r1/map/0000000.x is changed')])
-    expect(JSON.parse(scene.read('seen'))).toEqual({ id: 'x', size: 0 })
-    expect((await scene.showLetter('r1/map', 'x')).data).toEqual({ id: 'x', size: 5 })
+    expect(JSON.parse(fixture.read('seen'))).toEqual({ id: 'x', size: 0 })
+    expect((await fixture.showLetter('r1/map', 'x')).data).toEqual({ id: 'x', size: 5 })
   })
 
   test.each([
@@ -34,6 +34,6 @@ describe.skipIf(!hasTerminal)('dlq edit on a terminal', () => {
   ])(withTerminal('leaves the letter as it was after an editor %s'), async (_what, editor, said) => {
     const ended = await edited(editor)
     expect([ended.code, ended.said]).toEqual([2, expect.stringContaining(said)])
-    expect((await scene.showLetter('r1/map', 'x')).changes).toEqual([])
+    expect((await fixture.showLetter('r1/map', 'x')).changes).toEqual([])
   })
 })

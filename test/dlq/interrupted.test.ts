@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { openDurable } from 'reprise/durable'
 import { onBothStores } from '../workflow/both-stores.js'
 import { until } from '../workflow/cli-fixture.js'
-import { LetterScene, type MapText } from './letter-fixture.js'
+import { LetterFixture, type MapText } from './letter-fixture.js'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']
 /** Items wait in the middle while there is a file `hold`. */
@@ -15,39 +15,39 @@ const HELD: MapText = {
 }
 
 onBothStores('a redrive', () => {
-  let scene: LetterScene
-  afterEach(() => scene.remove())
+  let fixture: LetterFixture
+  afterEach(() => fixture.remove())
 
   /** All items are dead, and would succeed by now; those that are redriven are held. */
   const begin = async (): Promise<void> => {
-    scene = new LetterScene(HELD)
-    scene.fail(...KEYS)
-    const ended = await scene.here('run', 'workflow.yaml', '--run-id', 'r1')
+    fixture = new LetterFixture(HELD)
+    fixture.fail(...KEYS)
+    const ended = await fixture.here('run', 'workflow.yaml', '--run-id', 'r1')
     expect(ended.code, ended.stderr).toBe(3)
-    scene.mend(...KEYS)
-    scene.write('hold', '')
-    scene.write('starts', '')
-    scene.write('done', '')
+    fixture.mend(...KEYS)
+    fixture.write('hold', '')
+    fixture.write('starts', '')
+    fixture.write('done', '')
   }
 
-  const release = (): void => rmSync(scene.path('hold'))
+  const release = (): void => rmSync(fixture.path('hold'))
 
   /** What the killed process had started is gone too, before the items go on. */
   const killAndRelease = async (...args: string[]): Promise<void> => {
-    await scene.killed(args, () => scene.starts().length >= 2)
-    await scene.isClean()
-    expect((await scene.counts())['total']).toBe(6)
+    await fixture.killed(args, () => fixture.starts().length >= 2)
+    await fixture.isClean()
+    expect((await fixture.counts())['total']).toBe(6)
     release()
   }
 
   const expectAllOnce = async (): Promise<void> => {
-    expect(await scene.state()).toBe('succeeded')
-    expect(await scene.letters('r1')).toEqual([])
-    expect(await scene.counts()).toMatchObject({ total: 6, succeeded: 6, failed: 0, fresh: 0, retrying: 0 })
+    expect(await fixture.state()).toBe('succeeded')
+    expect(await fixture.letters('r1')).toEqual([])
+    expect(await fixture.counts()).toMatchObject({ total: 6, succeeded: 6, failed: 0, fresh: 0, retrying: 0 })
     // Whatever was interrupted, each item has come to its end once.
-    expect(scene.read('done').split('\n').filter(Boolean).toSorted()).toEqual(KEYS)
+    expect(fixture.read('done').split('\n').filter(Boolean).toSorted()).toEqual(KEYS)
     for (const key of KEYS) {
-      const { generations } = await scene.showLetter('r1/map', key)
+      const { generations } = await fixture.showLetter('r1/map', key)
       expect(generations.map(({ generation }) => generation)).toEqual([1, 2])
     }
   }
@@ -55,94 +55,94 @@ onBothStores('a redrive', () => {
   test('25: killed with kill -9, the same command finishes what is left, and with --reduce the steps after the map', async () => {
     await begin()
     await killAndRelease('dlq', 'retry', 'r1', '--reduce')
-    const ended = await scene.here('dlq', 'retry', 'r1', '--reduce')
+    const ended = await fixture.here('dlq', 'retry', 'r1', '--reduce')
     expect(ended.code, ended.stderr).toBe(0)
     await expectAllOnce()
-    expect(scene.read('sums')).toBe('0\n6\n')
-    await scene.isClean()
+    expect(fixture.read('sums')).toBe('0\n6\n')
+    await fixture.isClean()
   })
 
   test('25: killed with kill -9, a resume finishes the redrive, and repeats the steps that were asked for', async () => {
     await begin()
     await killAndRelease('dlq', 'retry', 'r1', '--reduce')
-    const ended = await scene.here('resume', 'r1')
+    const ended = await fixture.here('resume', 'r1')
     expect(ended.code, ended.stderr).toBe(0)
     // Letters that the kill came before are still open.
-    const again = await scene.here('dlq', 'retry', 'r1')
+    const again = await fixture.here('dlq', 'retry', 'r1')
     expect(again.code, again.stderr).toBe(0)
     await expectAllOnce()
-    expect(scene.read('sums')).toBe('0\n6\n')
+    expect(fixture.read('sums')).toBe('0\n6\n')
   })
 
   test('25: Ctrl-C leaves the run interrupted with exit code 130, and the same command finishes it', async () => {
     await begin()
-    const going = await scene.startUntil(['dlq', 'retry', 'r1'], () => scene.starts().length >= 2)
+    const going = await fixture.startUntil(['dlq', 'retry', 'r1'], () => fixture.starts().length >= 2)
     going.child.kill('SIGINT')
     expect((await going.ended).code).toBe(130)
-    expect(await scene.state()).toBe('interrupted')
+    expect(await fixture.state()).toBe('interrupted')
     release()
-    const ended = await scene.here('dlq', 'retry', 'r1')
+    const ended = await fixture.here('dlq', 'retry', 'r1')
     expect(ended.code, ended.stderr).toBe(0)
     await expectAllOnce()
   })
 
   test('25: of two at once one is refused with exit code 4, and no item is processed twice', async () => {
     await begin()
-    const first = await scene.startUntil(['dlq', 'retry', 'r1'], () => scene.starts().length >= 2)
-    const second = await scene.here('dlq', 'retry', 'r1')
+    const first = await fixture.startUntil(['dlq', 'retry', 'r1'], () => fixture.starts().length >= 2)
+    const second = await fixture.here('dlq', 'retry', 'r1')
     expect([second.code, second.stderr]).toEqual([4, expect.stringContaining('is being executed by process')])
     expect(second.stderr).toMatch(/next: reprise watch \S+\n/)
     release()
     expect((await first.ended).code).toBe(0)
     await expectAllOnce()
-    expect(scene.starts().toSorted()).toEqual(KEYS)
+    expect(fixture.starts().toSorted()).toEqual(KEYS)
   })
 
   test('25: of two that begin at the same time at least one succeeds, and no item is processed twice', async () => {
     await begin()
     release()
-    const both = await Promise.all([scene.here('dlq', 'retry', 'r1'), scene.here('dlq', 'retry', 'r1')])
+    const both = await Promise.all([fixture.reprise('dlq', 'retry', 'r1'), fixture.reprise('dlq', 'retry', 'r1')])
     const codes = both.map(({ code }) => code)
     expect(codes, both.map(({ stderr }) => stderr).join('\n')).toContain(0)
     expect(codes.every((code) => code === 0 || code === 4)).toBe(true)
     await expectAllOnce()
-    expect(scene.starts().toSorted()).toEqual(KEYS)
+    expect(fixture.starts().toSorted()).toEqual(KEYS)
   })
 
   test('25: a failed step gets fresh attempts, and the run continues after it', async () => {
-    scene = new LetterScene({
+    fixture = new LetterFixture({
       reduce: [
         { id: 'sum', shell: 'echo sum >> sums; [ -e ok ]' },
         { id: 'last', shell: 'echo last >> sums' },
       ],
     })
-    expect((await scene.here('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
-    expect((await scene.letters()).map(({ letter, kind: of }) => [letter, of])).toEqual([['r1/sum', 'step']])
-    scene.write('ok', '')
-    const ended = await scene.here('dlq', 'retry', 'r1/sum')
+    expect((await fixture.here('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
+    expect((await fixture.letters()).map(({ letter, kind: of }) => [letter, of])).toEqual([['r1/sum', 'step']])
+    fixture.write('ok', '')
+    const ended = await fixture.here('dlq', 'retry', 'r1/sum')
     expect(ended.code, ended.stderr).toBe(0)
-    expect(scene.read('sums')).toBe('sum\nsum\nlast\n')
-    expect(await scene.state()).toBe('succeeded')
-    expect(await scene.letters()).toEqual([])
+    expect(fixture.read('sums')).toBe('sum\nsum\nlast\n')
+    expect(await fixture.state()).toBe('succeeded')
+    expect(await fixture.letters()).toEqual([])
   })
 
   test('25: tasks of programs are redriven for their own workers, and their letters listed by name', async () => {
-    scene = new LetterScene()
-    mkdirSync(scene.path('.reprise'))
+    fixture = new LetterFixture()
+    mkdirSync(fixture.path('.reprise'))
     let isBroken = true
-    const durable = await openDurable(scene.store)
+    const durable = await openDurable(fixture.store)
     const charge = durable.task('charge', { attempts: 1 }, async (input: { order: number }) => {
       if (isBroken) throw Object.assign(new Error('no answer'), { status: 503 })
       return input.order
     })
     await expect(charge.run({ order: 42 }, { id: 'order-42' })).rejects.toThrow('no answer')
-    const [letter] = await scene.letters('--name', 'charge')
+    const [letter] = await fixture.letters('--name', 'charge')
     expect(letter).toMatchObject({ letter: 'charge/order-42', kind: 'task', run: null, failure: { status: 503 } })
     expect(letter?.signature).toBe('Error (status 503): no answer')
-    expect((await scene.here('dlq', 'edit', 'charge/order-42', '--input', '{"order": 43}')).code).toBe(0)
-    expect((await scene.here('dlq', 'retry', 'charge', '--canary', '1')).code).toBe(2)
+    expect((await fixture.here('dlq', 'edit', 'charge/order-42', '--input', '{"order": 43}')).code).toBe(0)
+    expect((await fixture.here('dlq', 'retry', 'charge', '--canary', '1')).code).toBe(2)
     isBroken = false
-    const ended = await scene.here('dlq', 'retry', 'charge')
+    const ended = await fixture.here('dlq', 'retry', 'charge')
     expect([ended.code, ended.stderr]).toEqual([
       0,
       expect.stringContaining('the workers of their program execute them'),
@@ -152,7 +152,7 @@ onBothStores('a redrive', () => {
       () => 'the worker to run the task',
     )
     expect(await charge.run({ order: 42 }, { id: 'order-42' })).toBe(43)
-    expect(await scene.letters()).toEqual([])
+    expect(await fixture.letters()).toEqual([])
     await durable.close()
   })
 })

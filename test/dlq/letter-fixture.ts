@@ -1,6 +1,6 @@
 /**
  * A directory with a map whose items can be told to fail, redriven by the command line in this process or in one of its
- * own. An item fails while there is a file `fail-KEY`; every attempt notes its key in `starts`. Imports the scenes of
+ * own. An item fails while there is a file `fail-KEY`; every attempt notes its key in `starts`. Imports the fixture of
  * workflows.
  */
 import { readFileSync, rmSync } from 'node:fs'
@@ -27,7 +27,7 @@ export interface Answered {
   readonly stderr: string
 }
 
-export class LetterScene extends CliFixture {
+export class LetterFixture extends CliFixture {
   constructor({
     items = ['a', 'b', 'c', 'd', 'e', 'f'],
     before = '',
@@ -56,9 +56,9 @@ export class LetterScene extends CliFixture {
     for (const key of keys) rmSync(this.path(`fail-${key}`))
   }
 
-  /** What runs steps is a process of its own, in the directory of the scene; what only looks is done here. */
+  /** A run begins in a process of its own, in the directory of the fixture; what is known of it suffices for all else. */
   async here(...args: string[]): Promise<Answered> {
-    const isRun = args[0] !== 'dlq' || args[1] === 'retry'
+    const isRun = args[0] === 'run'
     const { code, stdout, stderr } = await (isRun ? this.reprise(...args) : repriseInProcess(this, ...args))
     return { code: code as number, stdout, stderr }
   }

@@ -1,17 +1,17 @@
 /** `--ndjson` of the commands for dead letters: a line of JSON for each letter, or one for the whole answer. Needs a build. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LetterScene } from './letter-fixture.js'
+import { LetterFixture } from './letter-fixture.js'
 
-let scene: LetterScene
+let fixture: LetterFixture
 beforeAll(async () => {
-  scene = new LetterScene({ items: ['a', 'b', 'c'] })
-  scene.fail('a', 'b', 'c')
-  expect((await scene.here('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
+  fixture = new LetterFixture({ items: ['a', 'b', 'c'] })
+  fixture.fail('a', 'b', 'c')
+  expect((await fixture.here('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
 })
-afterAll(() => scene.remove())
+afterAll(() => fixture.remove())
 
 const lines = async (...args: string[]): Promise<Record<string, unknown>[]> => {
-  const { code, stdout, stderr } = await scene.here('dlq', ...args, '--ndjson')
+  const { code, stdout, stderr } = await fixture.here('dlq', ...args, '--ndjson')
   expect([args[0], code, stderr]).toEqual([args[0], 0, ''])
   return stdout
     .trimEnd()
@@ -41,13 +41,13 @@ test('retry prints the events of the redrive, and then what became of it', async
   expect(await lines('retry', 'r1', '--where', 'key == "a"', '--dry-run')).toMatchObject([
     { type: 'redriven', chosen: [{ items: 1 }] },
   ])
-  scene.mend('a', 'c')
-  const { code, stdout } = await scene.here('dlq', 'retry', 'r1', '--ndjson')
+  fixture.mend('a', 'c')
+  const { code, stdout } = await fixture.here('dlq', 'retry', 'r1', '--ndjson')
   expect(code).toBe(3)
   const told = stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { type: string })
-  expect(told[0]?.type).toBe('run_started')
+  expect(told.map(({ type }) => type)).toContain('run_state')
   expect(told.at(-1)).toMatchObject({ type: 'redriven', runs: [{ redriven: 2, succeeded: 2 }] })
 })

@@ -7,13 +7,13 @@ import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { testDatabase, type TestDatabase } from '../postgres/shared-server.js'
 import { documentedFences, type Fence, findFences, ROOT, repriseCommands, shownIn } from './fences.js'
-import { withoutStories } from './story.js'
+import { withoutPageSessions } from './page-session.js'
 
 const fences = documentedFences()
 const inLanguage = (...languages: string[]): Fence[] => fences.filter((fence) => languages.includes(fence.language))
 const signatures = inLanguage('ts').filter((fence) => fence.flags.includes('signature'))
 const programs = inLanguage('ts').filter((fence) => !fence.flags.includes('signature'))
-const commands = withoutStories(fences)
+const commands = withoutPageSessions(fences)
   .filter(({ language }) => ['sh', 'bash', 'console'].includes(language))
   .filter(({ flags }) => !flags.includes('no-run') && !flags.includes('installed'))
   // What it shows is compared, and so is how it ends, in output.test.ts.

@@ -7,7 +7,7 @@
  *   neither;
  * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`;
  * - `sh installed` is executed as a whole by `test/package/install.test.ts`, with the packed files installed;
- * - a page with `file=NAME` in a fence is a story, see `story.ts`.
+ * - a page with `file=NAME` in a fence is a session, see `page-session.ts`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -50,7 +50,7 @@ function readShapes(): Map<string, Shape> {
 }
 
 /** Of `{ runs: RunView[], count?: number }`. */
-export function inlineShape(written: string): Shape {
+function inlineShape(written: string): Shape {
   const inner = written.replaceAll('`', '').replace(/^\{ ?/, '').replace(/\}$/, '').trim()
   if (inner === '') return new Map()
   return new Map(inner.split(', ').map((part) => part.split(': ') as [string, string]))
@@ -136,7 +136,7 @@ function isPlain(value: unknown, type: string): boolean {
   return typeof value === type
 }
 
-export function faultsOfFields(value: unknown, shape: Shape, place: string): string[] {
+function faultsOfFields(value: unknown, shape: Shape, place: string): string[] {
   if (!isPlain(value, 'object')) return [`${place} is ${JSON.stringify(value)}, no object`]
   const fields = value as Readonly<Record<string, unknown>>
   const all = withDates(shape)

@@ -1,9 +1,13 @@
 /** Every command prints with `--json` exactly the keys that docs/json.md lists. Needs a build. */
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { openDurable } from 'reprise/durable'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CommandEntry, isThere } from '../../packages/cli/src/command.js'
 import { COMMAND_GROUPS } from '../../packages/cli/src/commands/command-table.js'
-import { faultsOf, faultsOfFields, inlineShape, rowsOf, shapes, timeFaults } from './json-page.js'
-import { Shell } from './story.js'
+import { faultsOf, rowsOf, shapes, timeFaults } from './json-page.js'
+import { until } from '../workflow/cli-fixture.js'
+import { Shell } from './page-session.js'
 
 const WORKFLOW = `
 name: all
@@ -72,6 +76,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`breakers trip NAME`', 'breakers trip db --reason maintenance', 0],
   ['`budgets list`', 'budgets list', 0],
   ['`budgets grant NAME`', 'budgets grant few@r1 --amount 2 --reason more', 0],
+  ['`budgets reset NAME`', 'budgets reset one --reason damaged', 0],
   ['`exec -- CMD`', 'exec --attempts 2 --initial-delay 10ms -- sh -c "exit 7"', 7],
   ['`exec --durable ID -- CMD`', 'exec --durable e1 -- echo hi', 0],
   ['`exec --durable ID -- CMD` of one that has succeeded', 'exec --durable e1 -- echo hi', 0],
@@ -83,11 +88,18 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`job cancel JOB`', 'job cancel j2', 0],
   ['`job wait JOB`', 'job wait j2', 1],
   ['`job result JOB`', 'job result j1', 0],
+  ['`resume JOB`', 'resume j1', 0],
+  ['`resume JOB --dry-run`', 'resume j1 --dry-run', 0],
   ['`job retry JOB`', 'job retry j2', 0],
   ['`job settings`', 'job settings --write', 0],
   ['`datacenters`', 'datacenters', 0],
   ['`datacenters disable NAME`', 'datacenters disable eu --reason maintenance', 0],
   ['`datacenters enable NAME`', 'datacenters enable eu', 0],
+  ['`tasks list`', 'tasks list --store sqlite:tasks/ledger.db', 0],
+  ['`tasks show TASK`', 'tasks show ship/done --store sqlite:tasks/ledger.db', 0],
+  ['`tasks retry-now TASK`', 'tasks retry-now ship/waits --store sqlite:tasks/ledger.db', 0],
+  ['`tasks cancel TASK`', 'tasks cancel ship/waits --store sqlite:tasks/ledger.db', 0],
+  ['`tasks decide TASK`', 'tasks decide ship/runs --rerun --store sqlite:tasks/ledger.db', 0],
   ['`dlq list`', 'dlq list --state all --store sqlite:letters/ledger.db', 0],
   ['`dlq groups`', 'dlq groups --store sqlite:letters/ledger.db', 0],
   ['`dlq stats`', 'dlq stats --store sqlite:letters/ledger.db', 0],
@@ -95,6 +107,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`dlq decide LETTER`', 'dlq decide d1 --done --store sqlite:letters/ledger.db', 0],
   ['`dlq edit LETTER`', 'dlq edit d1/map 2 --input 3 --store sqlite:letters/ledger.db', 0],
   ['`dlq retry`', 'dlq retry d1 --store sqlite:letters/ledger.db', 3],
+  ['`agent RUN`', 'agent d1 --store sqlite:letters/ledger.db', 0],
   ['`dlq ack LETTER`', 'dlq ack d1/map 2 --reason withdrawn --store sqlite:letters/ledger.db', 0],
   ['`dlq show LETTER`', 'dlq show d1/map 2 --store sqlite:letters/ledger.db', 0],
   ['`dlq export --file FILE`', 'dlq export d1 --state all --file letters.json --store sqlite:letters/ledger.db', 0],
@@ -113,15 +126,17 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`map set RUN`', 'map set m1 --max-parallel 2 --rate 5/s --max-failures 9 --reason slow', 0],
   ['`map pause RUN`', 'map pause m1', 0],
   ['`map continue RUN`', 'map continue m1', 0],
+  ['`rerun RUN --from STEP --dry-run`', 'rerun r1 --from denied --dry-run', 0],
+  ['`rerun RUN --from STEP`', 'rerun r1 --from denied', 3],
   ['`cancel RUN`', 'cancel w1', 0],
   ['`clean`', 'clean --older-than 0s --yes', 0],
 ]
 
 /** Described elsewhere, or without `--json`; the page says so below its table. */
-const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion', 'worker']
+const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion', 'worker', 'gate']
 
-/** Nothing here makes a step stand in line: two would have to run at once. */
-const NOT_SEEN = ['parked', 'map_note']
+/** Nothing here makes a step stand in line (two would have to run at once), and no server goes away. */
+const NOT_SEEN = ['parked', 'store_away', 'store_back', 'group_waiting', 'map_note']
 
 let shell: Shell
 beforeAll(async () => {
@@ -134,6 +149,7 @@ beforeAll(async () => {
   await shell.type('reprise run items.yaml --run-id m1 --only a --only b 2> m1.log')
   shell.write('dead.yaml', DEAD)
   await shell.type('reprise run dead.yaml --run-id d1 --store sqlite:letters/ledger.db > d1.log 2>&1')
+  await startTasks(path.join(shell.directory, 'tasks'))
   shell.write('policy.yaml', '{ attempts: 4, jitter: equal, initial_delay: 333ms }\n')
   shell.write('bad.yaml', 'steps: [{ shel: x }]\n')
   await shell.type('reprise run waiting.yaml --run-id w1 > w1.log 2>&1 &')
@@ -142,6 +158,39 @@ beforeAll(async () => {
   await shell.type('until test -e paying; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
 }, 60_000)
 afterAll(() => shell.end())
+
+/** Of a program: one that has succeeded, one that waits, and one that is undecided. */
+async function startTasks(directory: string): Promise<void> {
+  mkdirSync(directory)
+  const durable = await openDurable(`sqlite:${path.join(directory, 'ledger.db')}`)
+  const policy = { attempts: 3, backoff: 'fixed', initialDelay: '1h', maxDelay: '1h' } as const
+  const ship = durable.task(
+    'ship',
+    policy,
+    (how: string, { attempt }) => {
+      if (how === 'runs') return new Promise<never>(() => undefined)
+      if (how === 'waits' || attempt === 1) throw new Error('no ship')
+      return 'shipped'
+    },
+    { onInterrupt: 'fail' },
+  )
+  for (const id of ['done', 'waits', 'runs']) await ship.start(id, { id })
+  const isIn = (id: string, state: string): Promise<void> =>
+    until(
+      async () => (await ship.status(id))?.history.length === (state === 'running' ? 0 : 1) && (await is(id, state)),
+      () => `${id} to be ${state}`,
+    )
+  const is = async (id: string, state: string): Promise<boolean> => (await ship.status(id))?.state === state
+  await isIn('done', 'waiting')
+  await ship.retryNow('done')
+  await until(
+    () => is('done', 'succeeded'),
+    () => 'done to succeed',
+  )
+  await isIn('waits', 'waiting')
+  await isIn('runs', 'running')
+  await durable.close()
+}
 
 async function printed(command: string, code: number): Promise<string> {
   const { output, code: ended } = await shell.type(`reprise ${command} 2> talk`)
@@ -185,9 +234,11 @@ test('a plan with a map is printed as the page says', async () => {
 
 describe('events', () => {
   test('while it runs, every type on the page is told with exactly its fields', { timeout: 60_000 }, async () => {
-    const rows = new Map(
-      rowsOf('| `type` | about a step | fields beside |').map(([type, ...others]) => [word(type), others]),
+    const recorded = rowsOf('| `type` | `detail` |').map(([type, detail = '']) => [word(type), ['no', detail]] as const)
+    const unrecorded = rowsOf('| `type` | about a step | `detail` |').map(
+      ([type, about = '', detail = '']) => [word(type), [about, detail]] as const,
     )
+    const rows = new Map<string, readonly [string, string]>([...recorded, ...unrecorded])
     // So that it opens once more.
     await printed('breakers reset db --reason back --json', 0)
     const steps = await printed('run all.yaml --run-id r2 --ndjson', 3)
@@ -195,17 +246,19 @@ describe('events', () => {
     const lines = `${steps}${items}`.trim().split('\n')
     const seen = new Set<string>()
     for (const line of lines) {
-      const event = JSON.parse(line) as { type: string }
-      expect([...rows.keys()]).toContain(event.type)
-      seen.add(event.type)
-      const [about = '', fields = ''] = rows.get(event.type) ?? []
-      const ofStep = about.startsWith('yes') ? { step: 'text', attempt: 'number', attempts: 'number' } : {}
-      const base = { type: 'text', timeMs: 'number', run: 'text', ...ofStep }
-      const shape = new Map([...Object.entries(base), ...inlineShape(fields)])
-      expect(faultsOfFields(event, shape, event.type)).toEqual([])
+      const event = JSON.parse(line) as { type: string; detail: unknown }
+      const { type, detail } = event
+      if (type === 'map_started' || type === 'map_finished') continue
+      expect([...rows.keys()]).toContain(type)
+      seen.add(type)
+      const [about, shape] = rows.get(type) ?? ['', '']
+      expect(faultsOf(event, 'EventView', type)).toEqual([])
+      expect(faultsOf(detail, shape, type)).toEqual([])
+      const isOfAttempt = 'attempt' in event && typeof event.attempt === 'number'
+      if (unrecorded.some(([known]) => known === type)) expect(isOfAttempt, type).toBe(about === 'yes')
       expect(timeFaults(event)).toEqual([])
     }
-    expect([...rows.keys()].filter((type) => !seen.has(type))).toEqual(NOT_SEEN)
+    expect(unrecorded.map(([type]) => type).filter((type) => !seen.has(type))).toEqual(NOT_SEEN)
   })
 
   test('that are recorded have the details that the page lists', { timeout: 60_000 }, async () => {
@@ -238,9 +291,10 @@ describe('events', () => {
       'until test -e paying; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null; reprise resume p2; reprise resume p2 --done pay',
     )
     await look('p2')
-    // Steps that a breaker or a budget denied.
+    // Steps that a breaker or a budget denied; that breaker was opened by the run before.
     await printed('run all.yaml --run-id r3 --json', 3)
     await look('r3')
+    await look('r2')
     expect([...details.keys()].filter((type) => !seen.has(type))).toEqual([])
   })
 })

@@ -11,7 +11,7 @@ const pages = [
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${directory}/${name}`),
   ),
-  ...['cli', 'jobs', 'reprise', 'workflow'].map((name) => `packages/${name}/README.md`),
+  ...['cli', 'dashboard', 'jobs', 'reprise', 'workflow'].map((name) => `packages/${name}/README.md`),
 ].filter((page) => existsSync(path.join(ROOT, page)))
 
 const withoutFences = (text: string): string => text.replaceAll(/^( *)(`{3,}).*?^\1\2 *$/gms, '')

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { documentedFences, packageFences, ROOT, shownIn } from './fences.js'
-import { withoutStories } from './story.js'
+import { withoutPageSessions } from './page-session.js'
 
-const shown = withoutStories([...documentedFences(), ...packageFences()])
+const shown = withoutPageSessions([...documentedFences(), ...packageFences()])
   .map(shownIn)
   .filter((one) => one !== undefined)
 

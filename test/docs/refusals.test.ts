@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { findFences, ROOT } from './fences.js'
-import { differenceOf, Shell } from './story.js'
+import { differenceOf, Shell } from './page-session.js'
 
 const page = 'docs/resume.md'
 const fences = findFences(readFileSync(path.join(ROOT, page), 'utf8'), page)

@@ -19,6 +19,8 @@ const shown = fences.map(({ place, code, flags }) => ({ place, code, flag: flags
 const examples = readdirSync(path.join(ROOT, 'examples'), { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.ya?ml$/.test(name))
   .map((name) => ({ place: `examples/${name}`, code: readFileSync(path.join(ROOT, 'examples', name), 'utf8') }))
+  // Files of jobs have a check and a schema of their own; the example is run by test/examples.
+  .filter(({ code }) => !/^mode: job$/m.test(code))
 
 /** A fence may show several. */
 const documentsIn = (code: string): string[] =>

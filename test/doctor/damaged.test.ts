@@ -1,6 +1,7 @@
 /**
  * `reprise doctor` and `--salvage` on SQLite files with real damage: bytes overwritten in pages of every kind, a file cut
- * off, a first page that is gone. What is on other pages is saved, and the damaged file stays as it is. Needs a build.
+ * off, a first page that is gone. What is on other pages is saved, and the damaged file stays as it is. Most commands run
+ * within this process. Needs a build.
  */
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { openDurable, openLedger } from 'reprise/durable'
@@ -8,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SqlRow } from '../../packages/reprise/src/ledger/rows.js'
 import { openDatabase, type SqliteDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { CliFixture, until } from '../workflow/cli-fixture.js'
+import { repriseInProcess } from '../workflow/cli-in-process.js'
 
 const TASKS = 600
 const PAGE = 4096
@@ -18,7 +20,7 @@ interface Salvage {
   readonly lost: readonly { readonly table: string; readonly place: string; readonly reason: string }[]
 }
 
-let scene: CliFixture
+let cli: CliFixture
 let whole: Buffer
 let pages: Page[]
 
@@ -44,47 +46,50 @@ function pagesIn(handle: SqliteDatabase): Page[] {
 }
 
 beforeAll(async () => {
-  scene = new CliFixture()
-  const durable = await openDurable(`sqlite:${scene.path('whole.db')}`, { synchronous: 'normal' })
+  cli = new CliFixture()
+  const durable = await openDurable(`sqlite:${cli.path('whole.db')}`, { synchronous: 'normal' })
   const task = durable.task('load', { attempts: 2, initialDelay: 0 }, (input: { n: number }, { attempt }) => {
     if (input.n % 3 === 0 && attempt === 1) throw new Error(`no ${'x'.repeat(100)}`)
     if (input.n % 10 === 7) throw new Error('never')
     return { n: input.n, text: 'y'.repeat(200) }
   })
   await task.startAll(Array.from({ length: TASKS }, (_, n) => ({ id: idOf(n), input: { n } })))
-  const ledger = await openLedger(`sqlite:${scene.path('whole.db')}`)
+  const ledger = await openLedger(`sqlite:${cli.path('whole.db')}`)
   await until(
     async () => (await ledger.list({ statuses: ['waiting', 'running'], limit: 1 })).length === 0,
     () => 'all tasks to end',
   )
   await ledger.close()
   await durable.close()
-  const handle = await openDatabase(scene.path('whole.db'))
+  const handle = await openDatabase(cli.path('whole.db'))
   handle.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   pages = pagesIn(handle)
   handle.close()
-  whole = readFileSync(scene.path('whole.db'))
+  whole = readFileSync(cli.path('whole.db'))
 }, 60_000)
-afterAll(() => scene.remove())
+afterAll(() => cli.remove())
 
 /** A copy of the store with damage in it. */
 function damaged(damage: (bytes: Buffer) => void): void {
   for (const name of ['damaged.db', 'out.db'])
-    for (const suffix of ['', '-wal', '-shm']) rmSync(scene.path(`${name}${suffix}`), { force: true })
+    for (const suffix of ['', '-wal', '-shm']) rmSync(cli.path(`${name}${suffix}`), { force: true })
   const bytes = Buffer.from(whole)
   damage(bytes)
-  writeFileSync(scene.path('damaged.db'), bytes)
+  writeFileSync(cli.path('damaged.db'), bytes)
 }
 
+const addressOf = (file: string): string => `sqlite:${cli.path(file)}`
+
 async function doctor(file: string): Promise<{ code: number | null; faults: Record<string, string>[] }> {
-  const { code, stdout } = await scene.reprise('doctor', '--json', '--store', `sqlite:${file}`)
+  const { code, stdout } = await repriseInProcess(cli, 'doctor', '--json', '--store', addressOf(file))
   const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] }
   return { code, faults: checks.filter(({ state }) => state === 'fault') }
 }
 
 async function salvage(): Promise<Salvage & { readonly code: number | null }> {
-  const { code, stdout, stderr } = await scene.reprise(
-    ...['doctor', '--salvage', 'out.db', '--json', '--store', 'sqlite:damaged.db'],
+  const { code, stdout, stderr } = await repriseInProcess(
+    cli,
+    ...['doctor', '--salvage', cli.path('out.db'), '--json', '--store', addressOf('damaged.db')],
   )
   expect(stderr).toBe('')
   return { code, ...(JSON.parse(stdout) as Salvage) }
@@ -119,12 +124,13 @@ describe('a damaged page', () => {
 
   test.each(PAGES)('of %s is named, and only its rows are lost', async (name, most, lacking) => {
     damaged(overwrite(leafOf(name), 600))
-    const before = readFileSync(scene.path('damaged.db'))
+    const before = readFileSync(cli.path('damaged.db'))
     const { code, faults } = await doctor('damaged.db')
     expect(code).toBe(74)
     expect(faults.length).toBeGreaterThan(0)
     const damage = faults.filter(({ area }) => area === 'store')
-    for (const { cure } of damage) expect(cure).toBe('reprise doctor --salvage salvaged.db --store sqlite:damaged.db')
+    for (const { cure } of damage)
+      expect(cure).toBe(`reprise doctor --salvage salvaged.db --store ${addressOf('damaged.db')}`)
     const { code: saved, rows, lost } = await salvage()
     const lostTasks = TASKS - (rows['tasks'] ?? 0)
     expect(lostTasks).toBeLessThanOrEqual(most)
@@ -137,7 +143,7 @@ describe('a damaged page', () => {
     expect(copy.faults.filter(({ rule }) => rule !== lacking)).toEqual([])
     if (name === 'dead') expect(copy.faults).toHaveLength(TASKS / 10 - (rows['dead'] ?? 0))
     else expect(copy.faults.length).toBeLessThanOrEqual(1)
-    expect(readFileSync(scene.path('damaged.db')).equals(before)).toBe(true)
+    expect(readFileSync(cli.path('damaged.db')).equals(before)).toBe(true)
   })
 
   test('that is the only way to all rows of a table costs these rows, and each is named', async () => {
@@ -153,7 +159,7 @@ describe('a damaged page', () => {
 
   test('that is the way to some rows costs at most the rows behind it', async () => {
     damaged(() => undefined)
-    const handle = await openDatabase(scene.path('damaged.db'))
+    const handle = await openDatabase(cli.path('damaged.db'))
     // A page for each task: so many that the way to them has two levels.
     handle.exec(`UPDATE tasks SET result = '"' || printf('%.*c', 3000, 'y') || '"'; PRAGMA wal_checkpoint(TRUNCATE)`)
     const own = pagesIn(handle).filter(({ name }) => name === 'tasks')
@@ -162,9 +168,9 @@ describe('a damaged page', () => {
     const behind = own.filter(({ path }) => path.startsWith(inner?.path ?? '/')).length - 1
     const elsewhere = own.filter(({ isLeaf }) => isLeaf).length - behind
     expect(elsewhere).toBeGreaterThan(0)
-    const bytes = readFileSync(scene.path('damaged.db'))
+    const bytes = readFileSync(cli.path('damaged.db'))
     overwrite(((inner?.page ?? 0) - 1) * PAGE, 100)(bytes)
-    writeFileSync(scene.path('damaged.db'), bytes)
+    writeFileSync(cli.path('damaged.db'), bytes)
     expect((await doctor('damaged.db')).code).toBe(74)
     const { code, rows, lost } = await salvage()
     expect(code).toBe(3)
@@ -183,7 +189,7 @@ describe('a damaged page', () => {
 
 test('a file that was cut off gives what is left of it', async () => {
   damaged(() => undefined)
-  truncateSync(scene.path('damaged.db'), Math.floor((whole.length * 0.6) / PAGE) * PAGE + 1000)
+  truncateSync(cli.path('damaged.db'), Math.floor((whole.length * 0.6) / PAGE) * PAGE + 1000)
   expect((await doctor('damaged.db')).code).toBe(74)
   const { code, rows, lost } = await salvage()
   expect(code).toBe(3)
@@ -197,7 +203,7 @@ test('a file that was cut off gives what is left of it', async () => {
 
 test('a row that became rubbish within a whole page is lost alone', async () => {
   damaged(() => undefined)
-  const handle = await openDatabase(scene.path('damaged.db'))
+  const handle = await openDatabase(cli.path('damaged.db'))
   handle.exec(`UPDATE tasks SET progress = '{"half' WHERE id = '${idOf(5)}'`)
   handle.close()
   const { code, rows, lost } = await salvage()
@@ -211,7 +217,7 @@ test('a row that became rubbish within a whole page is lost alone', async () => 
 
 test('an integer that is too large for JavaScript costs its row alone', async () => {
   damaged(() => undefined)
-  const handle = await openDatabase(scene.path('damaged.db'))
+  const handle = await openDatabase(cli.path('damaged.db'))
   handle.exec(
     `UPDATE tasks SET fence = 1152921504606846977 WHERE id IN ('${idOf(0)}', '${idOf(5)}', '${idOf(TASKS - 1)}')`,
   )
@@ -238,34 +244,34 @@ describe.each([
     expect({ code, count: faults.length }).toEqual({ code: 74, count: 1 })
     expect(faults[0]).toMatchObject({
       message: expect.stringContaining(why) as string,
-      cure: 'reprise store restore BACKUP --store sqlite:damaged.db',
+      cure: `reprise store restore BACKUP --store ${addressOf('damaged.db')}`,
     })
     expect(faults[0]?.['message']).not.toContain('--salvage')
   })
 
   test('so that --salvage says the same of the damaged file, and writes nothing', async () => {
     damaged(overwrite(at, length))
-    const { code, stderr } = await scene.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
+    const { code, stderr } = await cli.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
     expect(code).toBe(74)
     expect(stderr).toContain('The ledger sqlite:damaged.db cannot be read')
     expect(stderr).toContain('restore a backup')
-    expect(existsSync(scene.path('out.db'))).toBe(false)
+    expect(existsSync(cli.path('out.db'))).toBe(false)
   })
 })
 
 test('what is there is never overwritten', async () => {
   damaged(() => undefined)
-  scene.write('out.db', 'mine')
-  const { code, stderr } = await scene.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
-  expect({ code, kept: scene.read('out.db') }).toEqual({ code: 4, kept: 'mine' })
+  cli.write('out.db', 'mine')
+  const { code, stderr } = await cli.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
+  expect({ code, kept: cli.read('out.db') }).toEqual({ code: 4, kept: 'mine' })
   expect(stderr).toContain('out.db is there already')
 })
 
 test('wrong use is said: a store on a server, a store that is not there', async () => {
-  const server = await scene.reprise('doctor', '--salvage', 'x.db', '--store', 'postgres://nobody@127.0.0.1:1/none')
+  const server = await cli.reprise('doctor', '--salvage', 'x.db', '--store', 'postgres://nobody@127.0.0.1:1/none')
   expect(server).toMatchObject({ code: 2, stderr: expect.stringContaining('reprise store backup') })
-  const missing = await scene.reprise('doctor', '--salvage', 'x.db', '--store', 'sqlite:missing.db')
+  const missing = await cli.reprise('doctor', '--salvage', 'x.db', '--store', 'sqlite:missing.db')
   expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('missing.db does not exist') })
-  expect((await scene.reprise('doctor', '--store', 'sqlite:missing.db')).code).toBe(0)
-  expect(existsSync(scene.path('missing.db'))).toBe(false)
+  expect((await cli.reprise('doctor', '--store', 'sqlite:missing.db')).code).toBe(0)
+  expect(existsSync(cli.path('missing.db'))).toBe(false)
 })

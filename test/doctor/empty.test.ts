@@ -8,28 +8,28 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { CliFixture, until } from '../workflow/cli-fixture.js'
 
-let scene: CliFixture
+let fixture: CliFixture
 beforeEach(() => {
-  scene = new CliFixture()
+  fixture = new CliFixture()
 })
-afterEach(() => scene.remove())
+afterEach(() => fixture.remove())
 
 test('a file of 0 bytes has no ledger in it, and is not salvaged', async () => {
-  scene.write('empty.db', '')
-  const { code, stdout } = await scene.reprise('doctor', '--store', 'sqlite:empty.db')
+  fixture.write('empty.db', '')
+  const { code, stdout } = await fixture.reprise('doctor', '--store', 'sqlite:empty.db')
   expect(code).toBe(0)
   expect(stdout).toMatch(/note +sqlite:empty\.db: .*there is no ledger\s+in it yet, the first run makes it/s)
   expect(stdout).not.toContain('Everything is well')
-  const tried = await scene.reprise('doctor', '--salvage', 'saved.db', '--store', 'sqlite:empty.db')
+  const tried = await fixture.reprise('doctor', '--salvage', 'saved.db', '--store', 'sqlite:empty.db')
   expect(tried).toMatchObject({ code: 74, stderr: expect.stringContaining('sqlite:empty.db has no ledger in it') })
-  expect(existsSync(scene.path('saved.db'))).toBe(false)
-  expect(readFileSync(scene.path('empty.db'))).toHaveLength(0)
+  expect(existsSync(fixture.path('saved.db'))).toBe(false)
+  expect(readFileSync(fixture.path('empty.db'))).toHaveLength(0)
 })
 
 test('an emptied store beside the logs of its runs is a fault', async () => {
-  scene.write('empty.db', '')
-  mkdirSync(scene.path('.reprise/sqlite-empty.db/runs/r1'), { recursive: true, mode: 0o700 })
-  const { code, stdout } = await scene.reprise('doctor', '--json', '--store', 'sqlite:empty.db')
+  fixture.write('empty.db', '')
+  mkdirSync(fixture.path('.reprise/sqlite-empty.db/runs/r1'), { recursive: true, mode: 0o700 })
+  const { code, stdout } = await fixture.reprise('doctor', '--json', '--store', 'sqlite:empty.db')
   const { checks } = JSON.parse(stdout) as { checks: Record<string, unknown>[] }
   expect({ code, faults: checks.filter(({ state }) => state === 'fault') }).toEqual({
     code: 74,
@@ -46,23 +46,23 @@ test('an emptied store beside the logs of its runs is a fault', async () => {
 })
 
 test('a store without rows is salvaged, and one task is one', async () => {
-  const durable = await openDurable(`sqlite:${scene.path('tasks.db')}`)
+  const durable = await openDurable(`sqlite:${fixture.path('tasks.db')}`)
   await durable.close()
-  const none = await scene.reprise('doctor', '--salvage', 'none.db', '--store', 'sqlite:tasks.db')
+  const none = await fixture.reprise('doctor', '--salvage', 'none.db', '--store', 'sqlite:tasks.db')
   expect(none).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('sqlite:tasks.db was copied into none.db: it has no rows.\nNothing was lost.\n'),
   })
-  const again = await openDurable(`sqlite:${scene.path('tasks.db')}`)
+  const again = await openDurable(`sqlite:${fixture.path('tasks.db')}`)
   await again.task('double', {}, (n: number) => n * 2).run(1, { id: 'a' })
   await again.close()
-  const { stdout } = await scene.reprise('doctor', '--store', 'sqlite:tasks.db')
+  const { stdout } = await fixture.reprise('doctor', '--store', 'sqlite:tasks.db')
   expect(stdout).toContain('0 runs and 1 task are consistent (I1 to I10)')
   expect(stdout).toMatch(/Everything is well\.\n$/)
 })
 
 test('a task that was migrated from a version without a retry state is consistent', async () => {
-  const store = `sqlite:${scene.path('tasks.db')}`
+  const store = `sqlite:${fixture.path('tasks.db')}`
   const policy = { attempts: 2, initialDelay: '1h', jitter: 'none' } as const
   const before = await openDurable(store)
   const parked = before.task('double', policy, () => {
@@ -74,7 +74,7 @@ test('a task that was migrated from a version without a retry state is consisten
     () => 'the first attempt to fail',
   )
   await before.close()
-  const handle = await openDatabase(scene.path('tasks.db'))
+  const handle = await openDatabase(fixture.path('tasks.db'))
   handle.exec(`UPDATE tasks SET progress = '{}', due_at = 0`)
   handle.close()
   const after = await openDurable(store)
@@ -85,10 +85,10 @@ test('a task that was migrated from a version without a retry state is consisten
     () => 'the task to succeed',
   )
   await after.close()
-  const events = await openDatabase(scene.path('tasks.db'))
+  const events = await openDatabase(fixture.path('tasks.db'))
   expect(events.prepare(`SELECT count(*) AS count FROM events WHERE type = 'migrated'`).get()).toEqual({ count: 1 })
   events.close()
-  const { code, stdout } = await scene.reprise('doctor', '--store', 'sqlite:tasks.db')
+  const { code, stdout } = await fixture.reprise('doctor', '--store', 'sqlite:tasks.db')
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('1 task are consistent') })
 })
 
@@ -97,10 +97,10 @@ test('without a driver it says what the drivers need, as every other command doe
     if (!/^(node:sqlite|better-sqlite3|@photostructure\\/sqlite)$/.test(name)) return next(name, context)
     throw Object.assign(new Error('no ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
   }`
-  scene.write('hook.mjs', hook)
-  scene.write('no-drivers.mjs', `import { register } from 'node:module'\nregister('./hook.mjs', import.meta.url)\n`)
-  scene.env['NODE_OPTIONS'] = `--import=file://${scene.path('no-drivers.mjs')}`
-  const { code, stdout } = await scene.reprise('doctor', '--json')
+  fixture.write('hook.mjs', hook)
+  fixture.write('no-drivers.mjs', `import { register } from 'node:module'\nregister('./hook.mjs', import.meta.url)\n`)
+  fixture.env['NODE_OPTIONS'] = `--import=file://${fixture.path('no-drivers.mjs')}`
+  const { code, stdout } = await fixture.reprise('doctor', '--json')
   const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] }
   const cure = checks.find(({ message }) => message === 'no driver of SQLite can be used')?.['cure']
   expect(code).toBe(74)

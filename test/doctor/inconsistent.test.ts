@@ -1,13 +1,15 @@
 /**
  * `reprise doctor` on stores that were made inconsistent by SQL: each fault is found with its rule and place, nothing is
- * changed, and the command that it names cures it. On SQLite and on PostgreSQL. Needs a build.
+ * changed, and the command that it names cures it. On SQLite and on PostgreSQL. The commands run within this process:
+ * there are hundreds of them. Needs a build, for the runs that fill the store.
  */
 import { copyFileSync, mkdirSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { testDatabase, type TestDatabase } from '../postgres/shared-server.js'
-import { CliFixture } from '../workflow/cli-fixture.js'
+import { CliFixture, keepIn } from '../workflow/cli-fixture.js'
+import { repriseInProcess } from '../workflow/cli-in-process.js'
 
 const ENDED = `
 budgets: { few: { type: count, total: 1 } }
@@ -143,6 +145,20 @@ const CASES: readonly (readonly [what: string, sql: string, rule: string, place:
     /its state is "ajar"/,
   ],
   [
+    'I4: a count that has used less than nothing',
+    `UPDATE gates SET state = replace(state, '"used":1', '"used":-7') WHERE key LIKE 'budget:few%'`,
+    'I4',
+    'budget few@r1',
+    /countBudget snapshot used: -7/,
+  ],
+  [
+    'I9: a breaker that has failed less than never',
+    `UPDATE gates SET state = replace(state, '"failures":2', '"failures":-3') WHERE key = 'breaker:db'`,
+    'I9',
+    'breaker db',
+    /it counts -3 failures/,
+  ],
+  [
     'I9: probes that no attempt holds',
     `UPDATE gates SET state = replace(replace(state, '"open"', '"half_open"'), '"probes":0', '"probes":3') WHERE key = 'breaker:db'`,
     'I9',
@@ -164,99 +180,106 @@ beforeAll(async () => {
         (await ledger.get({ scopeKind: 'run', scope: 'w1', id: 'waits' }))?.progress.retry.failures === 1,
     ),
   )
+  expect((await base.reprise('store', 'backup', 'copy.db')).code).toBe(0)
 }, 60_000)
 afterAll(async () => {
   base.remove()
   await database.drop()
 })
 
-/** A copy of the store in a scene of its own, and a way to change it. */
+/** A copy of the store in a fixture of its own, and a way to change it. */
+interface Copy {
+  readonly cli: CliFixture
+  readonly change: Sql
+}
+
 const STORES = {
-  sqlite: async (scene: CliFixture): Promise<Sql> => {
-    mkdirSync(scene.path('.reprise'), { mode: 0o700 })
-    expect((await base.reprise('store', 'backup', scene.path('copy.db'))).code).toBe(0)
-    copyFileSync(scene.path('copy.db'), scene.path('.reprise/ledger.db'))
-    return async (statement) => {
-      const handle = await openDatabase(scene.path('.reprise/ledger.db'))
+  sqlite: async (): Promise<Copy> => {
+    const cli = new CliFixture()
+    mkdirSync(cli.path('.reprise'), { mode: 0o700 })
+    const file = cli.path('.reprise/ledger.db')
+    copyFileSync(base.path('copy.db'), file)
+    const change: Sql = async (statement) => {
+      const handle = await openDatabase(file)
       handle.exec(statement)
       handle.close()
     }
+    return { cli, change }
   },
-  postgres: async (scene: CliFixture): Promise<Sql> => {
-    const schema = `doctor_${Math.random().toString(36).slice(2, 10)}`
-    scene.env = { REPRISE_STORE: `${database.url}?schema=${schema}` }
-    expect((await base.reprise('store', 'backup', scene.path('copy.db'))).code).toBe(0)
-    expect((await scene.reprise('store', 'restore', 'copy.db')).code).toBe(0)
-    return async (statement) => {
+  postgres: async (): Promise<Copy> => {
+    keepIn(database.url)
+    const cli = new CliFixture()
+    keepIn(undefined)
+    const schema = new URL(cli.store).searchParams.get('schema') ?? ''
+    expect(await repriseInProcess(cli, 'store', 'restore', base.path('copy.db'))).toMatchObject({ code: 0 })
+    const change: Sql = async (statement) => {
       const client = new pg.Client({ connectionString: database.url })
       await client.connect()
       await client.query(`SET search_path TO ${schema}`)
       await client.query(statement)
       await client.end()
     }
+    return { cli, change }
   },
 }
 
-async function checksOf(scene: CliFixture): Promise<{ code: number | null; checks: Check[] }> {
-  const { code, stdout, stderr } = await scene.reprise('doctor', '--json')
+async function checksOf(cli: CliFixture): Promise<{ code: number | null; checks: Check[] }> {
+  const { code, stdout, stderr } = await repriseInProcess(cli, 'doctor', '--json')
   expect(stderr).toBe('')
   const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] }
   expect(ok).toBe(code === 0)
   return { code, checks }
 }
 
-async function doctor(scene: CliFixture): Promise<{ code: number | null; faults: Check[] }> {
-  const { code, checks } = await checksOf(scene)
+async function doctor(cli: CliFixture): Promise<{ code: number | null; faults: Check[] }> {
+  const { code, checks } = await checksOf(cli)
   return { code, faults: checks.filter(({ state }) => state === 'fault') }
 }
 
 /** Twice at most: ending a run leaves a history that is removed with it. */
-async function cure(scene: CliFixture): Promise<void> {
+async function cure(cli: CliFixture): Promise<void> {
   for (let times = 0; times < 3; times++) {
-    const { faults } = await doctor(scene)
+    const { faults } = await doctor(cli)
     const [fault] = faults
     if (fault === undefined) return
     const words = (fault.cure ?? '').split(' ').slice(1)
-    const { code, stderr } = await scene.reprise(...words)
+    const { code, stderr } = await repriseInProcess(cli, ...words)
     expect([0, 4], `${fault.cure}: ${stderr}`).toContain(code)
   }
 }
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   test('a store with an ended, a failed and a killed run is well', async () => {
-    const scene = new CliFixture()
-    await STORES[kind](scene)
-    expect(await doctor(scene)).toEqual({ code: 0, faults: [] })
-    scene.remove()
+    const { cli } = await STORES[kind]()
+    expect(await doctor(cli)).toEqual({ code: 0, faults: [] })
+    cli.remove()
   })
 
   test.each(CASES)(
     '%s: it is found, and its cure cures it',
     { timeout: 60_000 },
     async (_what, sql, rule, place, message) => {
-      const scene = new CliFixture()
-      const change = await STORES[kind](scene)
+      const { cli, change } = await STORES[kind]()
       await change(sql)
-      const found = await doctor(scene)
+      const found = await doctor(cli)
       expect(found.code).toBe(4)
       const fault = found.faults.find((one) => one.rule === rule && one.place === place && message.test(one.message))
       expect(fault, JSON.stringify(found.faults)).toBeDefined()
       expect(fault?.cure).toMatch(/^reprise /)
       // It has changed nothing.
-      expect(await doctor(scene)).toEqual(found)
-      await cure(scene)
-      expect(await doctor(scene)).toEqual({ code: 0, faults: [] })
-      scene.remove()
+      expect(await doctor(cli)).toEqual(found)
+      await cure(cli)
+      expect(await doctor(cli)).toEqual({ code: 0, faults: [] })
+      cli.remove()
     },
   )
 
   test('I8: an attempt that began before its time is a note without a cure', async () => {
-    const scene = new CliFixture()
-    const change = await STORES[kind](scene)
+    const { cli, change } = await STORES[kind]()
     await change(
       `UPDATE attempts SET delay_before = 60000 WHERE attempt = 2 AND task = (SELECT pk FROM tasks WHERE id = 'flaky')`,
     )
-    const { code, checks } = await checksOf(scene)
+    const { code, checks } = await checksOf(cli)
     expect(code).toBe(0)
     expect(checks.filter(({ rule }) => rule === 'I8')).toEqual([
       expect.objectContaining({
@@ -266,46 +289,43 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
         cure: null,
       }),
     ])
-    expect((await scene.reprise('doctor')).stdout).toMatch(/No faults, but see the notes\.\n$/)
-    scene.remove()
+    expect((await repriseInProcess(cli, 'doctor')).stdout).toMatch(/No faults, but see the notes\.\n$/)
+    cli.remove()
   })
 
   test('I10: a tally of tasks that are not there is found, and a copy counts its tasks anew', async () => {
-    const scene = new CliFixture()
-    const change = await STORES[kind](scene)
+    const { cli, change } = await STORES[kind]()
     await change(`UPDATE tasks SET tally = 'items' WHERE id = 'waits'`)
     await change(`INSERT INTO tallies (name, fresh, retrying, undecided, succeeded, failed, cancelled)
       VALUES ('items', 2, 1, 0, 1, 0, 0)`)
-    const { code, faults } = await doctor(scene)
+    const { code, faults } = await doctor(cli)
     expect(code).toBe(4)
     const [fault] = faults
     expect(fault).toMatchObject({ rule: 'I10', place: 'tally items' })
     expect(fault?.message).toBe('it does not count the tasks that are there: 2 fewer are fresh, 1 fewer are succeeded')
     expect(fault?.cure).toMatch(kind === 'sqlite' ? /^reprise doctor --salvage/ : /^a copy counts its tasks anew/)
     const copying = kind === 'sqlite' ? ['doctor', '--salvage', 'copy-2.db'] : ['store', 'backup', 'copy-2.db']
-    await scene.reprise(...copying)
-    const copy = await scene.reprise('doctor', '--store', 'sqlite:copy-2.db', '--json')
+    await cli.reprise(...copying)
+    const copy = await cli.reprise('doctor', '--store', 'sqlite:copy-2.db', '--json')
     expect(copy.code, copy.stdout).toBe(0)
-    scene.remove()
+    cli.remove()
   })
 
   test('a row that is none of ours makes the store unreadable, and is named', async () => {
-    const scene = new CliFixture()
-    const change = await STORES[kind](scene)
+    const { cli, change } = await STORES[kind]()
     await change(`UPDATE tasks SET progress = 'rubbish' WHERE id = 'ok'`)
-    const { code, faults } = await doctor(scene)
+    const { code, faults } = await doctor(cli)
     expect(code).toBe(74)
     expect(faults[0]).toMatchObject({ area: 'store', place: 'step r1/ok', message: expect.stringContaining('no JSON') })
-    scene.remove()
+    cli.remove()
   })
 
   test('a store of a newer version is refused with both versions', async () => {
-    const scene = new CliFixture()
-    const change = await STORES[kind](scene)
+    const { cli, change } = await STORES[kind]()
     await change(kind === 'sqlite' ? 'PRAGMA user_version = 99' : 'UPDATE meta SET version = 99')
-    const { code, faults } = await doctor(scene)
+    const { code, faults } = await doctor(cli)
     expect({ code, faults }).toMatchObject({ code: 4, faults: [{ message: expect.stringMatching(/99.*\b\d\b/s) }] })
-    scene.remove()
+    cli.remove()
   })
 })
 
@@ -317,15 +337,14 @@ test('a server that cannot be reached ends it with 74, and the installation is s
 })
 
 test('an index that the server marks as invalid is named with the statement that mends it', async () => {
-  const scene = new CliFixture()
-  const change = await STORES.postgres(scene)
+  const { cli, change } = await STORES.postgres()
   await change(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'tasks_due'::regclass`)
-  const { code, faults } = await doctor(scene)
+  const { code, faults } = await doctor(cli)
   expect({ code, faults }).toMatchObject({
     code: 74,
     faults: [
-      { place: 'index tasks_due', cure: expect.stringMatching(/^psql -c 'REINDEX INDEX doctor_\w+\.tasks_due'$/) },
+      { place: 'index tasks_due', cure: expect.stringMatching(/^psql -c 'REINDEX INDEX fixture_\w+\.tasks_due'$/) },
     ],
   })
-  scene.remove()
+  cli.remove()
 })

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Definition } from '../../packages/reprise/src/durable/definition.js'
 import { recordOf } from '../../packages/reprise/src/durable/policy-record.js'
-import { turns, World } from './world.js'
+import { turns, ProcessModel } from './process-model.js'
 
 const ITEMS = Array.from({ length: 40 }, (_, index) => `item-${String(index).padStart(2, '0')}`)
 
@@ -28,15 +28,15 @@ function itemsOf(run: (id: string) => void): Definition {
 }
 
 it('goes on with the items of a run when its conductor is killed and another process takes the run', async () => {
-  const world = new World()
-  const first = await world.open()
+  const model = new ProcessModel()
+  const first = await model.open()
   await first.durable.runs.start({ id: 'r', kind: 'map', name: 'r', definition: null, fingerprint: '' })
   const items = first.durable['tasks'].handle(itemsOf(() => undefined))
   await items.startAll(ITEMS.map((id) => ({ id, input: null })))
   const done: string[] = []
   let changeConductor: Promise<unknown> | undefined
-  const agent = await world.open({ concurrency: 1 })
-  const next = await world.open()
+  const agent = await model.open({ concurrency: 1 })
+  const next = await model.open()
   const takeRun = async (): Promise<void> => {
     await first.kill()
     const { record } = await next.durable.runs.take('r')
@@ -53,6 +53,6 @@ it('goes on with the items of a run when its conductor is killed and another pro
   expect(changeConductor).toBeDefined()
   // Each once, in their order.
   expect(done).toEqual(ITEMS)
-  const tasks = await world.ledger.list({ queue: 'r/items' })
+  const tasks = await model.ledger.list({ queue: 'r/items' })
   expect(new Set(tasks.map(({ status }) => status))).toEqual(new Set(['succeeded']))
 })

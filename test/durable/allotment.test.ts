@@ -11,7 +11,7 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import { openDurable, openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import { testDatabase } from '../postgres/shared-server.js'
-import { rejection } from './world.js'
+import { rejection } from './process-model.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-allotment-'))
 const database = await testDatabase()

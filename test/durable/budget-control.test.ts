@@ -12,7 +12,7 @@ import {
 } from '../../packages/reprise/src/core/budgets/index.js'
 import { grantBudget, listGates, type StoredBudget } from '../../packages/reprise/src/durable/gate-control.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
-import { deferred, type Host, rejection, turns, World } from './world.js'
+import { deferred, type Host, rejection, turns, ProcessModel } from './process-model.js'
 
 const POLICY = { attempts: 10, initialDelay: '1s', backoff: 'fixed', jitter: false, budget: 'shared' } as const
 const REASON = 'the batch matters'
@@ -23,9 +23,9 @@ const fail = (): never => {
   throw new Error('no')
 }
 
-async function open(world: World, budget: Budget, operation: () => unknown = fail): Promise<Opened> {
+async function open(model: ProcessModel, budget: Budget, operation: () => unknown = fail): Promise<Opened> {
   let made = 0
-  const host = await world.open({ budgets: { shared: budget } })
+  const host = await model.open({ budgets: { shared: budget } })
   const task = host.durable.task<null, unknown>('t', POLICY, () => {
     made++
     return operation()
@@ -33,26 +33,26 @@ async function open(world: World, budget: Budget, operation: () => unknown = fai
   return { ...host, task, made: () => made }
 }
 
-async function budgetIn(world: World): Promise<StoredBudget | undefined> {
-  return (await listGates(world.ledger)).budgets[0]
+async function budgetIn(model: ProcessModel): Promise<StoredBudget | undefined> {
+  return (await listGates(model.ledger)).budgets[0]
 }
 
 const DENIED = { state: 'failed', stopReason: 'budget_denied' }
 
 describe('a count that is granted more', () => {
   it('allows so many more in every process that found it exhausted, and no more than that', async () => {
-    const world = new World()
-    const hosts = [await open(world, countBudget({ total: 2 })), await open(world, countBudget({ total: 2 }))]
+    const model = new ProcessModel()
+    const hosts = [await open(model, countBudget({ total: 2 })), await open(model, countBudget({ total: 2 }))]
     const [first, second] = hosts as [Opened, Opened]
     await first.task.start(null, { id: 'a' })
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     await second.task.start(null, { id: 'b' })
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(await first.task.status('a')).toMatchObject(DENIED)
     expect(await first.task.status('b')).toMatchObject(DENIED)
     expect(first.made() + second.made()).toBe(4)
 
-    const change = await grantBudget(world.ledger, 'shared', { amount: 3, reason: REASON })
+    const change = await grantBudget(model.ledger, 'shared', { amount: 3, reason: REASON })
     expect(change).toMatchObject({ gate: 'budget:shared', action: 'grant', reason: REASON, amount: 3 })
     expect([change.before, change.after]).toEqual([
       { used: 2, keys: [] },
@@ -60,34 +60,34 @@ describe('a count that is granted more', () => {
     ])
     await first.task.reset('a')
     await second.task.reset('b')
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(first.made() + second.made()).toBe(4 + 2 + 3)
-    expect((await budgetIn(world))?.state).toEqual({ used: 5, keys: [], granted: 3 })
+    expect((await budgetIn(model))?.state).toEqual({ used: 5, keys: [], granted: 3 })
     for (const { durable } of hosts) await durable.close()
   })
 
   it('keeps what it was granted over kills, and over a grant that nobody has heard of yet', async () => {
-    const world = new World()
-    let host = await open(world, countBudget({ total: 1 }))
+    const model = new ProcessModel()
+    let host = await open(model, countBudget({ total: 1 }))
     await host.task.start(null, { id: 'a' })
-    await world.clock.advance(60_000)
-    await grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })
+    await model.clock.advance(60_000)
+    await grantBudget(model.ledger, 'shared', { amount: 1, reason: REASON })
     await host.kill()
-    host = await open(world, countBudget({ total: 1 }))
+    host = await open(model, countBudget({ total: 1 }))
     await host.task.reset('a')
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(host.made()).toBe(2)
     await host.kill()
-    host = await open(world, countBudget({ total: 1 }))
+    host = await open(model, countBudget({ total: 1 }))
     await host.task.reset('a')
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(host.made()).toBe(1)
     await host.durable.close()
   })
 
   it('lets a retry go that waited while the rest of it was used up', async () => {
-    const world = new World()
-    const host = await open(world, countBudget({ total: 2 }))
+    const model = new ProcessModel()
+    const host = await open(model, countBudget({ total: 2 }))
     let made = 0
     const slow = host.durable.task<null, unknown>('slow', { ...POLICY, initialDelay: '10s' }, () => {
       made++
@@ -96,37 +96,37 @@ describe('a count that is granted more', () => {
     await slow.start(null, { id: 'a' })
     await turns()
     await host.task.start(null, { id: 'b' })
-    await world.clock.advance(5000)
+    await model.clock.advance(5000)
     expect(await host.task.status('b')).toMatchObject(DENIED)
-    await grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })
-    await world.clock.advance(60_000)
+    await grantBudget(model.ledger, 'shared', { amount: 1, reason: REASON })
+    await model.clock.advance(60_000)
     expect(made).toBe(2)
     expect(await slow.status('a')).toMatchObject(DENIED)
     await host.durable.close()
   })
 
   it('does not disturb an attempt that runs', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const end = deferred<string>()
     let calls = 0
-    const host = await open(world, countBudget({ total: 1 }), () => (calls++ === 0 ? fail() : end.promise))
+    const host = await open(model, countBudget({ total: 1 }), () => (calls++ === 0 ? fail() : end.promise))
     await host.task.start(null, { id: 'a' })
-    await world.clock.advance(1000)
-    await grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })
+    await model.clock.advance(1000)
+    await grantBudget(model.ledger, 'shared', { amount: 1, reason: REASON })
     end.resolve('done')
     expect(await host.task.run(null, { id: 'a' })).toBe('done')
-    expect((await budgetIn(world))?.state).toEqual({ used: 1, keys: [], granted: 1 })
+    expect((await budgetIn(model))?.state).toEqual({ used: 1, keys: [], granted: 1 })
     await host.durable.close()
   })
 })
 
 describe('a bucket that is granted tokens', () => {
   it('admits as many more as found room', async () => {
-    const world = new World()
-    const host = await open(world, tokenBucket({ capacity: 2, refillPerSecond: 0 }), () => 'fine')
+    const model = new ProcessModel()
+    const host = await open(model, tokenBucket({ capacity: 2, refillPerSecond: 0 }), () => 'fine')
     for (const id of ['a', 'b']) expect(await host.task.run(null, { id })).toBe('fine')
     expect(await rejection(host.task.run(null, { id: 'c' }))).toMatchObject({ stopReason: 'budget_denied' })
-    expect(await grantBudget(world.ledger, 'shared', { amount: 5, reason: REASON })).toMatchObject({
+    expect(await grantBudget(model.ledger, 'shared', { amount: 5, reason: REASON })).toMatchObject({
       amount: 2,
       after: { tokens: 2 },
     })
@@ -136,12 +136,12 @@ describe('a bucket that is granted tokens', () => {
   })
 
   it('that is full by now has no room for any', async () => {
-    const world = new World()
-    const host = await open(world, tokenBucket({ capacity: 2, refillPerSecond: 1 }), () => 'fine')
+    const model = new ProcessModel()
+    const host = await open(model, tokenBucket({ capacity: 2, refillPerSecond: 1 }), () => 'fine')
     await host.task.run(null, { id: 'a' })
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     const refused = { code: 'gate_refused', kind: 'nothing_to_grant', message: expect.stringContaining('full') }
-    await expect(grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })).rejects.toMatchObject(refused)
+    await expect(grantBudget(model.ledger, 'shared', { amount: 1, reason: REASON })).rejects.toMatchObject(refused)
     await host.durable.close()
   })
 })
@@ -160,31 +160,31 @@ describe('a budget that has nothing to grant', () => {
     ['several', allOf(countBudget({ total: 1 }), concurrencyBudget({ max: 9 })), 'all_of'],
     ["a program's own", custom, null],
   ])('is left as it is, and the answer says which have: %s', async (_what, budget, type) => {
-    const world = new World()
-    const host = await open(world, budget, () => 'fine')
+    const model = new ProcessModel()
+    const host = await open(model, budget, () => 'fine')
     await host.task.run(null, { id: 'a' })
-    const before = await world.ledger.gates()
-    expect(await budgetIn(world)).toMatchObject({ name: 'shared', type, isGrantable: false })
+    const before = await model.ledger.gates()
+    expect(await budgetIn(model)).toMatchObject({ name: 'shared', type, isGrantable: false })
     const message = expect.stringMatching(/count \(raises what is left\) and token_bucket \(tokens/)
     const refused = { code: 'gate_refused', kind: 'nothing_to_grant', message }
-    await expect(grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })).rejects.toMatchObject(refused)
-    expect(await world.ledger.gates()).toEqual(before)
-    expect((await world.ledger.events(0, 100)).filter(({ type: told }) => told === 'gate_changed')).toEqual([])
+    await expect(grantBudget(model.ledger, 'shared', { amount: 1, reason: REASON })).rejects.toMatchObject(refused)
+    expect(await model.ledger.gates()).toEqual(before)
+    expect((await model.ledger.events(0, 100)).filter(({ type: told }) => told === 'gate_changed')).toEqual([])
     await host.durable.close()
   })
 
   it('that cannot even say what it is, is used all the same', async () => {
-    const world = new World()
-    const host = await open(world, { ...custom, describe: () => fail() }, () => 'fine')
+    const model = new ProcessModel()
+    const host = await open(model, { ...custom, describe: () => fail() }, () => 'fine')
     expect(await host.task.run(null, { id: 'a' })).toBe('fine')
-    expect(await budgetIn(world)).toMatchObject({ type: null, settings: null, state: { mood: 'good' } })
+    expect(await budgetIn(model)).toMatchObject({ type: null, settings: null, state: { mood: 'good' } })
     await host.durable.close()
   })
 })
 
 describe('a budget of a process that knew it before anybody used it', () => {
   it('begins with what others have used since', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const line: (() => void)[] = []
     const door: Budget = {
       allowAttempt: () => ({ allowed: false, reason: 'wait' }),
@@ -194,7 +194,7 @@ describe('a budget of a process that knew it before anybody used it', () => {
       },
     }
     const budgets = { shared: countBudget({ total: 3 }), door }
-    const { durable } = await world.open({ budgets, concurrency: 1 })
+    const { durable } = await model.open({ budgets, concurrency: 1 })
     const lined = durable.task<null, unknown>('lined', { budget: 'door' }, () => 'done')
     let made = 0
     const task = durable.task<null, unknown>('t', POLICY, () => {
@@ -208,12 +208,12 @@ describe('a budget of a process that knew it before anybody used it', () => {
     await turns()
     expect(line).toHaveLength(1)
 
-    const other = await open(world, countBudget({ total: 3 }))
+    const other = await open(model, countBudget({ total: 3 }))
     await other.task.start(null, { id: 'x' })
-    await world.clock.advance(3000)
+    await model.clock.advance(3000)
     await other.durable.close()
     await task.start(null, { id: 'y' })
-    await world.clock.advance(10_000)
+    await model.clock.advance(10_000)
     expect(other.made() + made).toBe(2 + 3)
     await durable.close()
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Checkpoint, type DurableContext, openDurable, TaskRefusedError } from 'reprise/durable'
 import { withVerbs } from './with-verbs.js'
-import { deferred, rejection, turns, World } from './world.js'
+import { deferred, rejection, turns, ProcessModel } from './process-model.js'
 
 interface Progress {
   readonly page: number
@@ -13,9 +13,9 @@ const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
 
 describe('a checkpoint', () => {
   it('is given to every later execution: the next attempt, and one in another process', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const seen: (Checkpoint<Progress> | undefined)[] = []
-    const first = await world.open()
+    const first = await model.open()
     const work = async (_input: null, context: DurableContext<Progress>): Promise<string> => {
       seen.push(context.lastCheckpoint)
       const page = (context.lastCheckpoint?.value.page ?? 0) + 1
@@ -26,10 +26,10 @@ describe('a checkpoint', () => {
     }
     await first.durable.task('t', POLICY, work).start(null, { id: 'a' })
     await turns()
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     await turns()
     await first.kill()
-    const second = await world.open()
+    const second = await model.open()
     const task = second.durable.task('t', POLICY, work)
     await second.durable.resume()
     expect(await task.run(null, { id: 'a' })).toBe('page 3')
@@ -42,8 +42,8 @@ describe('a checkpoint', () => {
   })
 
   it('that is the last one counts, and is a copy of what was given', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const given = { pages: [1] }
     const task = durable.task('t', POLICY, async (_input: null, { checkpoint, lastCheckpoint, attempt }) => {
       if (attempt === 2) return lastCheckpoint?.value
@@ -54,14 +54,14 @@ describe('a checkpoint', () => {
     })
     const result = task.run(null, { id: 'a' })
     await turns()
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     expect(await result).toEqual({ pages: [1] })
     await durable.close()
   })
 
   it.each(['succeeds', 'fails', 'is cancelled'])('is gone when the task %s', async (how) => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', { attempts: 1 }, async (_input: null, { checkpoint }) => {
       await checkpoint('here')
       if (how === 'fails') throw new Error('no')
@@ -71,18 +71,18 @@ describe('a checkpoint', () => {
     ended.catch(() => undefined)
     await turns(2)
     if (how === 'is cancelled') {
-      expect(await world.ledger.checkpoint(KEY)).toBe('here')
+      expect(await model.ledger.checkpoint(KEY)).toBe('here')
       await task.cancel('a')
     }
     await ended.catch(() => undefined)
-    expect(await world.ledger.checkpoint(KEY)).toBeUndefined()
-    expect((await world.task('t', 'a')).progress).not.toHaveProperty('checkpoint')
+    expect(await model.ledger.checkpoint(KEY)).toBeUndefined()
+    expect((await model.task('t', 'a')).progress).not.toHaveProperty('checkpoint')
     await durable.close()
   })
 
   it('is gone when an undecided task is reset', async () => {
-    const world = new World()
-    const lost = await world.open()
+    const model = new ProcessModel()
+    const lost = await model.open()
     const seen: unknown[] = []
     const work = async (_input: null, { checkpoint, lastCheckpoint, generation }: DurableContext): Promise<void> => {
       seen.push([generation, lastCheckpoint])
@@ -93,11 +93,11 @@ describe('a checkpoint', () => {
     await lost.durable.task('t', POLICY, work, { onInterrupt: 'fail' }).start(null, { id: 'a' })
     await turns()
     await lost.kill()
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     const task = durable.task('t', POLICY, work, { onInterrupt: 'fail' })
     await durable.resume()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'undecided' })
-    expect(await world.ledger.checkpoint(KEY)).toBe('here')
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'undecided' })
+    expect(await model.ledger.checkpoint(KEY)).toBe('here')
     await task.reset('a')
     await task.run(null, { id: 'a' })
     expect(seen).toEqual([
@@ -108,10 +108,10 @@ describe('a checkpoint', () => {
   })
 
   it('of an execution whose task was taken over is refused', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const go = deferred()
     const answer = deferred<unknown>()
-    const zombie = await world.open()
+    const zombie = await model.open()
     await zombie.durable
       .task('t', POLICY, async (_input: null, { checkpoint }) => {
         await checkpoint('first')
@@ -121,7 +121,7 @@ describe('a checkpoint', () => {
       .start(null, { id: 'a' })
     await turns()
     await zombie.expire()
-    const heir = await world.open()
+    const heir = await model.open()
     heir.durable.task('t', POLICY, () => new Promise(() => undefined))
     await heir.durable.resume()
     await turns()
@@ -129,14 +129,14 @@ describe('a checkpoint', () => {
     const error = await answer.promise
     expect(error).toBeInstanceOf(TaskRefusedError)
     expect(error).toMatchObject({ kind: 'task_lost' })
-    expect(await world.ledger.checkpoint(KEY)).toBe('first')
+    expect(await model.ledger.checkpoint(KEY)).toBe('first')
     await heir.durable.close()
     await zombie.durable.close()
   })
 
   it('after the end of its execution is refused, and nobody who did not wait for it is ended by that', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     let keep: DurableContext['checkpoint'] | undefined
     const task = durable.task('t', POLICY, (_input: null, { checkpoint }) => {
       keep = checkpoint
@@ -165,9 +165,9 @@ describe('a checkpoint', () => {
   })
 
   it('is kept for steps of a run as well', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const run = { id: 'r', kind: 'k', name: 'r', definition: null, fingerprint: 'f' }
-    const first = await world.open()
+    const first = await model.open()
     const begun = await first.durable.runs.start(run)
     const step = async (_input: null, { checkpoint, lastCheckpoint }: DurableContext): Promise<unknown> => {
       if (lastCheckpoint !== undefined) return lastCheckpoint.value
@@ -180,7 +180,7 @@ describe('a checkpoint', () => {
       .catch(() => undefined)
     await turns()
     await first.kill()
-    const second = await world.open()
+    const second = await model.open()
     const taken = await second.durable.runs.take('r')
     expect(await taken.step('s', POLICY, step).run()).toBe(5)
     await second.durable.close()
@@ -189,7 +189,7 @@ describe('a checkpoint', () => {
 
 it('a function does not begin once its attempt has ended while the checkpoint was read', async () => {
   const read = deferred()
-  const world = new World((ledger) =>
+  const model = new ProcessModel((ledger) =>
     withVerbs(ledger, {
       checkpoint: async (key) => {
         await read.promise
@@ -197,7 +197,7 @@ it('a function does not begin once its attempt has ended while the checkpoint wa
       },
     }),
   )
-  const { durable } = await world.open()
+  const { durable } = await model.open()
   let calls = 0
   const task = durable.task('t', POLICY, async (_input: null, { checkpoint }) => {
     calls++
@@ -207,9 +207,9 @@ it('a function does not begin once its attempt has ended while the checkpoint wa
   const ended = task.run(null, { id: 'a' })
   ended.catch(() => undefined)
   await turns()
-  await world.clock.advance(1000)
+  await model.clock.advance(1000)
   await turns()
-  expect(await world.task('t', 'a')).toMatchObject({ status: 'running' })
+  expect(await model.task('t', 'a')).toMatchObject({ status: 'running' })
   await task.cancel('a')
   await turns()
   read.resolve()

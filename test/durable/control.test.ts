@@ -1,6 +1,6 @@
 /** Cancelling, hastening, draining, closing, time limits, many at once, and a ledger that fails. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deferred, isSettled, rejection, turn, turns, until, World } from './world.js'
+import { deferred, isSettled, rejection, turn, turns, until, ProcessModel } from './process-model.js'
 
 const POLICY = { attempts: 3, initialDelay: '10s', jitter: false } as const
 const hang = (): Promise<never> => new Promise(() => undefined)
@@ -18,8 +18,8 @@ afterAll(() => {
 
 describe('cancelling', () => {
   it('ends a running task, tells its attempt, and rejects who waits', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     let aborted = false
     const task = durable.task('t', POLICY, (_input: null, { signal }) => {
       signal.addEventListener('abort', () => (aborted = true))
@@ -31,13 +31,13 @@ describe('cancelling', () => {
     expect(await result).toMatchObject({ stopReason: 'aborted' })
     await turns()
     expect(aborted).toBe(true)
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'cancelled', owner: null, dueAtMs: null })
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'cancelled', owner: null, dueAtMs: null })
     await durable.close()
   })
 
   it('keeps the attempt that ran in the history', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', POLICY, hang)
     await task.start(null, { id: 'a' })
     await turns()
@@ -47,8 +47,8 @@ describe('cancelling', () => {
   })
 
   it('ends a waiting task, which does not run again', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     let ran = 0
     const task = durable.task('t', POLICY, () => {
       ran++
@@ -57,15 +57,15 @@ describe('cancelling', () => {
     await task.start(null, { id: 'a' })
     await turns()
     await task.cancel('a')
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(ran).toBe(1)
     expect(await task.status('a')).toMatchObject({ state: 'cancelled', stopReason: 'aborted' })
     await durable.close()
   })
 
   it('changes nothing of a task that has ended, and names one that is not there', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', POLICY, () => 'done')
     await task.run(null, { id: 'a' })
     await task.cancel('a')
@@ -77,14 +77,14 @@ describe('cancelling', () => {
 
 describe('retrying now', () => {
   it('starts the attempt that waits, at once and with a record', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', POLICY, (_input: null, { attempt }) => (attempt === 1 ? fail() : 'done'))
     const result = task.run(null, { id: 'a' })
     await turns()
     await task.retryNow('a')
     expect(await result).toBe('done')
-    expect((await world.ledger.events(0, 9)).map(({ type }) => type)).toEqual(['retry_now'])
+    expect((await model.ledger.events(0, 9)).map(({ type }) => type)).toEqual(['retry_now'])
     expect(await rejection(task.retryNow('a'))).toMatchObject({ kind: 'not_waiting' })
     await durable.close()
   })
@@ -92,15 +92,15 @@ describe('retrying now', () => {
 
 describe('limits of time', () => {
   it('end an attempt, abort its signal, and try again', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const aborted: number[] = []
     const task = durable.task('t', { ...POLICY, attemptTimeout: '2s' }, (_input: null, { attempt, signal }) => {
       signal.addEventListener('abort', () => aborted.push(attempt))
       return attempt < 3 ? hang() : 'done'
     })
     const result = task.run(null, { id: 'a' })
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(await result).toBe('done')
     expect(aborted).toEqual([1, 2])
     expect((await task.status('a'))?.history.map(({ outcome }) => outcome)).toEqual(['timeout', 'timeout', 'success'])
@@ -108,23 +108,23 @@ describe('limits of time', () => {
   })
 
   it('end the whole call, while an attempt runs or instead of one', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const running = durable.task('r', { ...POLICY, timeout: '5s' }, hang)
     const waiting = durable.task('w', { ...POLICY, timeout: '5s' }, fail)
     const results = [rejection(running.run(null, { id: 'a' })), rejection(waiting.run(null, { id: 'a' }))]
-    await world.clock.advance(5000)
+    await model.clock.advance(5000)
     for (const error of await Promise.all(results)) expect(error).toMatchObject({ stopReason: 'timeout', attempts: 1 })
     await durable.close()
   })
 
   it('do not hear what an attempt says after them', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const end = deferred()
     const task = durable.task('t', { attempts: 1, attemptTimeout: '1s' }, () => end.promise)
     const result = rejection(task.run(null, { id: 'a' }))
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     end.reject(new Error('late'))
     expect(await result).toMatchObject({ failure: { name: 'AttemptTimeoutError' } })
     await durable.close()
@@ -133,8 +133,8 @@ describe('limits of time', () => {
 
 describe('draining and closing', () => {
   it('drains: what runs ends, nothing new begins, what waits is left for others', async () => {
-    const world = new World()
-    const { durable } = await world.open({ concurrency: 1 })
+    const model = new ProcessModel()
+    const { durable } = await model.open({ concurrency: 1 })
     const end = deferred<string>()
     const task = durable.task('t', POLICY, () => end.promise)
     await task.start(null, { id: 'a' })
@@ -150,17 +150,17 @@ describe('draining and closing', () => {
   })
 
   it('closes while tasks wait, and leaves no timer on the clock', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', { ...POLICY, attemptTimeout: '1h', timeout: '10h' }, (input: number) =>
       input % 2 === 0 ? fail() : hang(),
     )
     for (let index = 0; index < 10; index++) await task.start(index, { id: `i${index}` })
     await turns()
-    expect(world.clock.pending).toBeGreaterThan(0)
+    expect(model.clock.pending).toBeGreaterThan(0)
     await durable.close()
-    expect(world.clock.pending).toBe(0)
-    for (const { status, owner, dueAtMs } of await world.ledger.list({})) {
+    expect(model.clock.pending).toBe(0)
+    for (const { status, owner, dueAtMs } of await model.ledger.list({})) {
       expect([status, owner, dueAtMs === null]).toEqual(['waiting', null, false])
     }
     expect(await rejection(task.run(1, { id: 'z' }))).toMatchObject({ kind: 'closed' })
@@ -170,8 +170,8 @@ describe('draining and closing', () => {
 
 describe('many tasks', () => {
   it.each([1, 10, 50])('all end with at most %s at a time', async (concurrency) => {
-    const world = new World()
-    const { durable } = await world.open({ concurrency })
+    const model = new ProcessModel()
+    const { durable } = await model.open({ concurrency })
     let [running, most] = [0, 0]
     const task = durable.task('t', { attempts: 2, initialDelay: 0 }, async (input: number, { attempt }) => {
       most = Math.max(most, ++running)
@@ -189,8 +189,8 @@ describe('many tasks', () => {
   })
 
   it.each([1, 10])('that are run at once stay within %s at a time', async (concurrency) => {
-    const world = new World()
-    const { durable } = await world.open({ concurrency })
+    const model = new ProcessModel()
+    const { durable } = await model.open({ concurrency })
     let [running, most] = [0, 0]
     const task = durable.task('t', {}, async (input: number) => {
       most = Math.max(most, ++running)
@@ -208,8 +208,8 @@ describe('many tasks', () => {
 
 describe('a wake-up', () => {
   async function startedAfter(gap: number): Promise<string[]> {
-    const world = new World()
-    const { durable } = await world.open({ slow: true })
+    const model = new ProcessModel()
+    const { durable } = await model.open({ slow: true })
     const started: string[] = []
     const task = durable.task('t', POLICY, (_input: null, { taskId }) => void started.push(taskId))
     await turns()
@@ -217,7 +217,7 @@ describe('a wake-up', () => {
     await turns(gap)
     void task.start(null, { id: 'b' })
     await turns(30)
-    await world.clock.advance(0)
+    await model.clock.advance(0)
     const seen = started.toSorted()
     await durable.close()
     return seen
@@ -236,8 +236,8 @@ describe('a ledger that fails', () => {
   it('rejects everybody who waits, stops what runs, and closes without a timer left', {
     timeout: 2000,
   }, async () => {
-    const world = new World()
-    const { durable, line } = await world.open()
+    const model = new ProcessModel()
+    const { durable, line } = await model.open()
     const end = deferred()
     let told = 0
     const task = durable.task('t', { ...POLICY, attemptTimeout: '1h' }, (input: number, { signal }) => {
@@ -254,6 +254,6 @@ describe('a ledger that fails', () => {
     await durable.drain()
     await durable.close()
     expect(told).toBeGreaterThan(0)
-    await until(() => world.clock.pending === 0, 'a clock without timers')
+    await until(() => model.clock.pending === 0, 'a clock without timers')
   })
 })

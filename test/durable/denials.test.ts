@@ -4,7 +4,7 @@ import type { Budget } from '../../packages/reprise/src/core/budget.js'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import { faultsOfRows } from '../../packages/reprise/src/durable/task-check.js'
-import { rejection, World } from './world.js'
+import { rejection, ProcessModel } from './process-model.js'
 
 const quota: Budget = {
   allowAttempt: ({ attempt }) =>
@@ -13,7 +13,7 @@ const quota: Budget = {
 const policy = { attempts: 5, initialDelay: '1s', backoff: 'fixed', jitter: false, budget: 'api' } as const
 
 interface Ended {
-  readonly world: World
+  readonly model: ProcessModel
   readonly error: unknown
   readonly outcomes: readonly unknown[]
   readonly lastFailure: unknown
@@ -21,21 +21,21 @@ interface Ended {
 
 /** One task that fails until a gate ends it. */
 async function endOf(given: PolicyInput, budget?: Budget): Promise<Ended> {
-  const world = new World()
-  const host = await world.open(budget === undefined ? {} : { budgets: { api: budget } })
+  const model = new ProcessModel()
+  const host = await model.open(budget === undefined ? {} : { budgets: { api: budget } })
   const task = host.durable.task<null, unknown>('t', given, () => Promise.reject(new Error('503')))
   const error = rejection(task.run(null, { id: 'a' }))
-  await world.clock.advance(60_000)
+  await model.clock.advance(60_000)
   const status = await task.status('a')
   const outcomes = (status?.history ?? []).map(({ attempt, outcome, failure }) => [attempt, outcome, failure?.denial])
-  const ended = { world, error: await error, outcomes, lastFailure: status?.lastFailure }
+  const ended = { model, error: await error, outcomes, lastFailure: status?.lastFailure }
   await host.durable.close()
   return ended
 }
 
 describe('a denied attempt', () => {
   it('is in the history with the budget that denied it and its own word', async () => {
-    const { world, outcomes, lastFailure, error } = await endOf(policy, quota)
+    const { model, outcomes, lastFailure, error } = await endOf(policy, quota)
     const denial = { gate: 'budget:api', reason: 'quota_of_tenant_7' }
     expect(outcomes).toEqual([
       [1, 'failure', undefined],
@@ -43,10 +43,17 @@ describe('a denied attempt', () => {
     ])
     expect(lastFailure).toMatchObject({ message: '503', denial })
     expect(error).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'quota_of_tenant_7', attempts: 1 })
-    const [letter] = await world.ledger.deadLetters({})
+    const [letter] = await model.ledger.deadLetters({})
     expect(letter).toMatchObject({ stopReason: 'budget_denied', failure: { message: '503', denial } })
-    const rows = [...(await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' }))]
-    const checked = { task: await world.task('t', 'a'), rows, hasCheckpoint: false, letters: [], events: [] }
+    const rows = [...(await model.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' }))]
+    const checked = {
+      task: await model.task('t', 'a'),
+      rows,
+      hasCheckpoint: false,
+      pastFaults: [],
+      letters: [],
+      events: [],
+    }
     expect(faultsOfRows(checked, policy.attempts)).toEqual([])
   })
 
@@ -83,14 +90,14 @@ describe('a denied attempt', () => {
   })
 
   it('is not counted as made, nor among the failures', async () => {
-    const { world } = await endOf(policy, quota)
-    expect((await world.task('t', 'a')).progress.retry).toMatchObject({ launched: 1, failures: 1 })
-    expect(await world.ledger.analytics.failurePatterns({})).toHaveLength(1)
+    const { model } = await endOf(policy, quota)
+    expect((await model.task('t', 'a')).progress.retry).toMatchObject({ launched: 1, failures: 1 })
+    expect(await model.ledger.analytics.failurePatterns({})).toHaveLength(1)
   })
 
   it('is in the history when an allotment of the task is used up', async () => {
-    const world = new World()
-    const host = await world.open()
+    const model = new ProcessModel()
+    const host = await model.open()
     const given = { attempts: 9, initialDelay: 0, jitter: false } as const
     const task = host.durable.task<null, unknown>('t', given, () => Promise.reject(new Error('503')), {
       allot: { budget: 'import-7', total: 1 },

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { rejection, turns, until, World } from './world.js'
+import { rejection, turns, until, ProcessModel } from './process-model.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-edges-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -45,17 +45,17 @@ describe('a task under a policy that has changed', () => {
     throw new Error('no')
   }
 
-  async function left(world: World): Promise<void> {
-    const host = await world.open()
+  async function left(model: ProcessModel): Promise<void> {
+    const host = await model.open()
     await host.durable.task('t', before, fail).start(null, { id: 'a' })
     await turns()
     await host.durable.close()
   }
 
   it('takes the new one when it is reset, since nothing of it is under way', async () => {
-    const world = new World()
-    await left(world)
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    await left(model)
+    const { durable } = await model.open()
     const task = durable.task('t', after, () => 'fine')
     await task.cancel('a')
     await task.reset('a')
@@ -64,31 +64,31 @@ describe('a task under a policy that has changed', () => {
   })
 
   it('is not hurried without a word', async () => {
-    const world = new World()
-    await left(world)
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    await left(model)
+    const { durable } = await model.open()
     const task = durable.task('t', after, () => 'fine')
     expect(await rejection(task.retryNow('a'))).toMatchObject({ kind: 'policy_changed' })
-    expect((await world.task('t', 'a')).dueAtMs).toBeGreaterThan(world.now)
+    expect((await model.task('t', 'a')).dueAtMs).toBeGreaterThan(model.now)
     await durable.close()
   })
 
   it('is decided only by a program that would run it, or accepts to', async () => {
-    const world = new World()
-    const lost = await world.open()
+    const model = new ProcessModel()
+    const lost = await model.open()
     const hang = (): Promise<never> => new Promise(() => undefined)
     await lost.durable.task('t', before, hang, { onInterrupt: 'fail' }).start(null, { id: 'a' })
     await turns()
     await lost.kill()
-    const strict = await world.open()
+    const strict = await model.open()
     strict.durable.task('t', before, () => 'fine', { onInterrupt: 'fail' })
     expect((await strict.durable.resume()).undecided).toHaveLength(1)
     await strict.durable.close()
-    const refusing = await world.open()
+    const refusing = await model.open()
     const other = refusing.durable.task('t', after, () => 'fine')
     expect(await rejection(other.decide('a', 'rerun'))).toMatchObject({ kind: 'policy_changed' })
     await refusing.durable.close()
-    const accepting = await world.open({ policyChange: 'accept' })
+    const accepting = await model.open({ policyChange: 'accept' })
     const taken = accepting.durable.task('t', after, () => 'fine')
     await taken.decide('a', 'rerun')
     expect(await taken.run(null, { id: 'a' })).toBe('fine')
@@ -98,13 +98,13 @@ describe('a task under a policy that has changed', () => {
 
 describe('a person who says that it is done', () => {
   it('may say with what result', async () => {
-    const world = new World()
-    const lost = await world.open()
+    const model = new ProcessModel()
+    const lost = await model.open()
     const hang = (): Promise<never> => new Promise(() => undefined)
     await lost.durable.task('t', {}, hang, { onInterrupt: 'fail' }).start(null, { id: 'a' })
     await turns()
     await lost.kill()
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     const task = durable.task<null, { receipt: number }>('t', {}, hang, { onInterrupt: 'fail' })
     await durable.resume()
     expect(await rejection(task.decide('a', 'done', new Date(0) as never))).toBeInstanceOf(TypeError)
@@ -116,12 +116,12 @@ describe('a person who says that it is done', () => {
 
 describe('who runs a task of a process that is gone', () => {
   it('does not wait until somebody notices', async () => {
-    const world = new World()
-    const lost = await world.open()
+    const model = new ProcessModel()
+    const lost = await model.open()
     await lost.durable.task('t', {}, () => new Promise<never>(() => undefined)).start(null, { id: 'a' })
     await turns()
     await lost.kill()
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     // Neither `resume` nor a third of the lease.
     expect(await durable.task('t', {}, () => 'fine').run(null, { id: 'a' })).toBe('fine')
     await durable.close()
@@ -130,8 +130,8 @@ describe('who runs a task of a process that is gone', () => {
 
 describe('who waits for a task', () => {
   it('is told when the process drains and the task has not ended', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', { initialDelay: '1h' }, () => {
       throw new Error('no')
     })

@@ -2,7 +2,7 @@
 import { Durable } from '../../packages/reprise/src/durable/durable.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { Line, until } from './world.js'
+import { Line, until } from './process-model.js'
 
 const [file = '', how = ''] = process.argv.slice(2)
 const environment = environmentOf({})

@@ -5,7 +5,7 @@ import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concu
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
-import { deferred, type Host, rejection, turns, World } from './world.js'
+import { deferred, type Host, rejection, turns, ProcessModel } from './process-model.js'
 
 type Opened = Host & { task: TaskHandle<null, unknown> }
 interface Setting {
@@ -15,8 +15,11 @@ interface Setting {
   readonly onInterrupt?: 'rerun' | 'fail'
 }
 
-async function open(world: World, { policy, budget, operation, onInterrupt = 'rerun' }: Setting): Promise<Opened> {
-  const host = await world.open(budget === undefined ? {} : { budgets: { shared: budget } })
+async function open(
+  model: ProcessModel,
+  { policy, budget, operation, onInterrupt = 'rerun' }: Setting,
+): Promise<Opened> {
+  const host = await model.open(budget === undefined ? {} : { budgets: { shared: budget } })
   return { ...host, task: host.durable.task<null, unknown>('t', policy, operation, { onInterrupt }) }
 }
 
@@ -29,73 +32,73 @@ describe('a count budget', () => {
   const policy = { attempts: 10, initialDelay: '1s', backoff: 'fixed', jitter: false, budget: 'shared' } as const
 
   it('is not exceeded over restarts', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const total = 5
     let made = 0
     const operation = (): never => {
       made++
       return fail()
     }
-    let host = await open(world, { policy, operation, budget: countBudget({ total }) })
+    let host = await open(model, { policy, operation, budget: countBudget({ total }) })
     await host.task.start(null, { id: 'a' })
     await host.task.start(null, { id: 'b' })
     for (let restart = 0; restart < 12; restart++) {
-      await world.clock.advance(1000)
+      await model.clock.advance(1000)
       if (restart % 2 === 0) await host.kill()
       else await host.durable.close()
-      host = await open(world, { policy, operation, budget: countBudget({ total }) })
+      host = await open(model, { policy, operation, budget: countBudget({ total }) })
       await host.durable.resume()
       await turns()
     }
     expect(made).toBe(2 + total)
     expect(await host.task.status('a')).toMatchObject({ state: 'failed', stopReason: 'budget_denied' })
-    expect((await world.ledger.gates())[0]?.state).toMatchObject({ used: total })
+    expect((await model.ledger.gates())[0]?.state).toMatchObject({ used: total })
     await host.durable.close()
   })
 
   it('is not granted afresh by a process that was open all the while', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     let made = 0
     const operation = (): never => {
       made++
       return fail()
     }
-    const standby = await open(world, { policy, operation, budget: countBudget({ total: 3 }) })
+    const standby = await open(model, { policy, operation, budget: countBudget({ total: 3 }) })
     standby.line.hold()
-    const first = await open(world, { policy, operation, budget: countBudget({ total: 3 }) })
+    const first = await open(model, { policy, operation, budget: countBudget({ total: 3 }) })
     await first.task.start(null, { id: 'a' })
-    await world.clock.advance(2000)
+    await model.clock.advance(2000)
     await first.kill()
     standby.line.release()
     await standby.durable.resume()
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(made).toBe(4)
     await standby.durable.close()
   })
 
   it('is not charged again for an attempt that was interrupted', async () => {
-    const world = new World()
-    const first = await open(world, { policy, operation: fail, budget: countBudget({ total: 5 }) })
+    const model = new ProcessModel()
+    const first = await open(model, { policy, operation: fail, budget: countBudget({ total: 5 }) })
     await first.task.start(null, { id: 'a' })
     await turns()
     await first.durable.close()
-    let host = await open(world, { policy, operation: hang, budget: countBudget({ total: 5 }) })
-    await world.clock.advance(1000)
+    let host = await open(model, { policy, operation: hang, budget: countBudget({ total: 5 }) })
+    await model.clock.advance(1000)
     for (let loss = 0; loss < 2; loss++) {
       await turns()
       await host.kill()
-      host = await open(world, { policy, operation: hang, budget: countBudget({ total: 5 }) })
+      host = await open(model, { policy, operation: hang, budget: countBudget({ total: 5 }) })
       await host.durable.resume()
     }
     await turns()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'running' })
-    expect((await world.ledger.gates())[0]?.state).toMatchObject({ used: 1 })
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'running' })
+    expect((await model.ledger.gates())[0]?.state).toMatchObject({ used: 1 })
     await host.durable.close()
   })
 
   it('denies before the wait what it would deny after it, as a live call does', async () => {
-    const world = new World()
-    const host = await open(world, { policy, operation: fail, budget: countBudget({ total: 0 }) })
+    const model = new ProcessModel()
+    const host = await open(model, { policy, operation: fail, budget: countBudget({ total: 0 }) })
     await host.task.start(null, { id: 'a' })
     await turns()
     expect(await host.task.status('a')).toMatchObject({ state: 'failed', stopReason: 'budget_denied', totalDelayMs: 0 })
@@ -114,12 +117,12 @@ describe('a budget with conclude', () => {
 
   it('hears of each attempt once, right before settle', async () => {
     heard.length = 0
-    const world = new World()
+    const model = new ProcessModel()
     let calls = 0
     const operation = (): unknown => (++calls === 1 ? hang() : 'done')
-    const { task, durable } = await open(world, { policy, operation, budget: budget() })
+    const { task, durable } = await open(model, { policy, operation, budget: budget() })
     const result = task.run(null, { id: 'a' })
-    await world.clock.advance(6000)
+    await model.clock.advance(6000)
     expect(await result).toBe('done')
     await durable.close()
     expect(heard).toEqual(['conclude 1 timeout 5000', 'settle 1 timeout', 'conclude 2 success 0', 'settle 2 success'])
@@ -127,13 +130,13 @@ describe('a budget with conclude', () => {
 
   it('hears of an attempt that another process ends, and of one that is cancelled', async () => {
     heard.length = 0
-    const world = new World()
-    const lost = await open(world, { policy, operation: hang, budget: budget() })
+    const model = new ProcessModel()
+    const lost = await open(model, { policy, operation: hang, budget: budget() })
     await lost.task.start(null, { id: 'a' })
     await turns()
     await lost.kill()
     expect(heard).toEqual([])
-    const next = await open(world, { policy, operation: hang, budget: budget() })
+    const next = await open(model, { policy, operation: hang, budget: budget() })
     await next.durable.resume()
     await turns()
     await next.task.cancel('a')
@@ -144,9 +147,9 @@ describe('a budget with conclude', () => {
 
   it('that throws is settled all the same, and changes nothing', async () => {
     heard.length = 0
-    const world = new World()
+    const model = new ProcessModel()
     const broken = { ...budget(), conclude: fail }
-    const { task, durable } = await open(world, { policy, operation: () => 'done', budget: broken })
+    const { task, durable } = await open(model, { policy, operation: () => 'done', budget: broken })
     expect(await task.run(null, { id: 'a' })).toBe('done')
     expect(heard).toEqual(['settle 1 success'])
     await durable.close()
@@ -155,28 +158,28 @@ describe('a budget with conclude', () => {
 
 describe('a place of a concurrency budget', () => {
   const policy = { attempts: 3, initialDelay: '1s', jitter: false, budget: 'shared' } as const
-  const inUse = async (world: World): Promise<unknown> =>
-    ((await world.ledger.gates())[0]?.state as { inUse: number } | undefined)?.inUse
+  const inUse = async (model: ProcessModel): Promise<unknown> =>
+    ((await model.ledger.gates())[0]?.state as { inUse: number } | undefined)?.inUse
 
   it('comes back with the end of an attempt that began in a lost process', async () => {
-    const world = new World()
-    const first = await open(world, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    const model = new ProcessModel()
+    const first = await open(model, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
     await first.task.start(null, { id: 'a' })
     await turns()
-    expect(await inUse(world)).toBe(1)
+    expect(await inUse(model)).toBe(1)
     await first.kill()
-    const second = await open(world, { policy, operation: () => 'done', budget: concurrencyBudget({ max: 1 }) })
+    const second = await open(model, { policy, operation: () => 'done', budget: concurrencyBudget({ max: 1 }) })
     await second.durable.resume()
     await turns()
-    expect(await inUse(world)).toBe(0)
+    expect(await inUse(model)).toBe(0)
     expect(await second.task.run(null, { id: 'b' })).toBe('done')
     await second.durable.close()
   })
 
   it('comes back when a running task is cancelled', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const budget = concurrencyBudget({ max: 1 })
-    const host = await open(world, { policy, operation: hang, budget })
+    const host = await open(model, { policy, operation: hang, budget })
     await host.task.start(null, { id: 'a' })
     await turns()
     await host.task.cancel('a')
@@ -186,47 +189,47 @@ describe('a place of a concurrency budget', () => {
   })
 
   it('comes back when a third interruption ends the attempt', async () => {
-    const world = new World()
-    let host = await open(world, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    const model = new ProcessModel()
+    let host = await open(model, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
     await host.task.start(null, { id: 'a' })
     for (let loss = 0; loss < 3; loss++) {
       await turns()
       await host.kill()
-      host = await open(world, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+      host = await open(model, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
       await host.durable.resume()
     }
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting' })
-    expect(await inUse(world)).toBe(0)
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'waiting' })
+    expect(await inUse(model)).toBe(0)
     await host.durable.close()
   })
 
   it('comes back when an interrupted attempt is not run again', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const timed = { ...policy, timeout: '10s' } as const
-    const first = await open(world, { policy: timed, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    const first = await open(model, { policy: timed, operation: hang, budget: concurrencyBudget({ max: 1 }) })
     await first.task.start(null, { id: 'a' })
     await turns()
     await first.kill()
-    await world.clock.advance(10_000)
-    const second = await open(world, { policy: timed, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    await model.clock.advance(10_000)
+    const second = await open(model, { policy: timed, operation: hang, budget: concurrencyBudget({ max: 1 }) })
     await second.durable.resume()
     await turns()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'failed', stopReason: 'timeout' })
-    expect(await inUse(world)).toBe(0)
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'failed', stopReason: 'timeout' })
+    expect(await inUse(model)).toBe(0)
     await second.durable.close()
   })
 
   it('comes back when somebody decides about an attempt that nobody knows the end of', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const setting = { policy, operation: hang, onInterrupt: 'fail' } as const
-    const first = await open(world, { ...setting, budget: concurrencyBudget({ max: 1 }) })
+    const first = await open(model, { ...setting, budget: concurrencyBudget({ max: 1 }) })
     await first.task.start(null, { id: 'a' })
     await turns()
     await first.kill()
-    const second = await open(world, { ...setting, budget: concurrencyBudget({ max: 1 }) })
+    const second = await open(model, { ...setting, budget: concurrencyBudget({ max: 1 }) })
     await second.durable.resume()
     await second.task.decide('a', 'done')
-    expect(await inUse(world)).toBe(0)
+    expect(await inUse(model)).toBe(0)
     await second.durable.close()
   })
 })
@@ -235,28 +238,28 @@ describe('a breaker', () => {
   const breaker = { failureThreshold: 2, recoveryTimeout: '60s', halfOpenMaxCalls: 1 } as const
   const policy = { attempts: 1, breaker } as const
 
-  async function opened(world: World): Promise<void> {
-    const host = await open(world, { policy, operation: fail })
+  async function opened(model: ProcessModel): Promise<void> {
+    const host = await open(model, { policy, operation: fail })
     await rejection(host.task.run(null, { id: 'a' }))
     await rejection(host.task.run(null, { id: 'b' }))
     await host.kill()
   }
 
   it('that was open at the kill is open after it', async () => {
-    const world = new World()
-    await opened(world)
-    await world.clock.advance(59_999)
-    const host = await open(world, { policy, operation: () => 'fine' })
+    const model = new ProcessModel()
+    await opened(model)
+    await model.clock.advance(59_999)
+    const host = await open(model, { policy, operation: () => 'fine' })
     expect(await rejection(host.task.run(null, { id: 'c' }))).toMatchObject({ stopReason: 'breaker_open', attempts: 0 })
     await host.durable.close()
   })
 
   it('is half-open when the recovery time has passed meanwhile, and lets one probe through', async () => {
-    const world = new World()
-    await opened(world)
-    await world.clock.advance(60_000)
+    const model = new ProcessModel()
+    await opened(model)
+    await model.clock.advance(60_000)
     const end = deferred<string>()
-    const host = await open(world, { policy, operation: () => end.promise })
+    const host = await open(model, { policy, operation: () => end.promise })
     const probe = host.task.run(null, { id: 'c' })
     await turns()
     expect(await rejection(host.task.run(null, { id: 'd' }))).toMatchObject({ stopReason: 'breaker_open' })
@@ -267,22 +270,22 @@ describe('a breaker', () => {
   })
 
   it('keeps its count over a restart', async () => {
-    const world = new World()
-    const first = await open(world, { policy, operation: fail })
+    const model = new ProcessModel()
+    const first = await open(model, { policy, operation: fail })
     await rejection(first.task.run(null, { id: 'a' }))
     await first.kill()
-    const second = await open(world, { policy, operation: fail })
+    const second = await open(model, { policy, operation: fail })
     await rejection(second.task.run(null, { id: 'b' }))
     expect(await rejection(second.task.run(null, { id: 'c' }))).toMatchObject({ stopReason: 'breaker_open' })
     await second.durable.close()
   })
 
   it('gets the place of a probe back when that is cancelled', async () => {
-    const world = new World()
-    await opened(world)
-    await world.clock.advance(60_000)
+    const model = new ProcessModel()
+    await opened(model)
+    await model.clock.advance(60_000)
     let calls = 0
-    const host = await open(world, { policy, operation: () => (calls++ === 0 ? hang() : 'fine') })
+    const host = await open(model, { policy, operation: () => (calls++ === 0 ? hang() : 'fine') })
     await host.task.start(null, { id: 'c' })
     await turns()
     await host.task.cancel('c')
@@ -296,13 +299,13 @@ describe('a budget that is no good', () => {
   const policy = { attempts: 3, budget: 'shared' } as const
 
   it('that throws ends the task that asked, and nothing else', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const budget: Budget = {
       allowAttempt: () => {
         throw new Error('broken budget')
       },
     }
-    const host = await open(world, { policy, operation: () => 'fine', budget })
+    const host = await open(model, { policy, operation: () => 'fine', budget })
     const free = host.durable.task('free', {}, () => 'free')
     const error = rejection(host.task.run(null, { id: 'a' }))
     await turns()
@@ -312,17 +315,19 @@ describe('a budget that is no good', () => {
   })
 
   it('that cannot read its snapshot is not used as if it were new', async () => {
-    const world = new World()
-    await world.ledger.transact({ tasks: [] }, () => ({
+    const model = new ProcessModel()
+    await model.ledger.transact({ tasks: [] }, () => ({
       gates: [{ key: 'budget:shared', kind: 'budget', state: { used: 'many' } }],
       result: 0,
     }))
     let ran = 0
-    const host = await open(world, { policy, operation: () => void ran++, budget: countBudget({ total: 1 }) })
+    const host = await open(model, { policy, operation: () => void ran++, budget: countBudget({ total: 1 }) })
     await host.task.start(null, { id: 'a' }).catch(() => undefined)
     await host.task.start(null, { id: 'b' }).catch(() => undefined)
-    await world.clock.advance(5000)
+    await model.clock.advance(5000)
+    await turns()
     expect(ran).toBe(0)
-    expect(await rejection(host.durable.close())).toBeInstanceOf(Error)
+    for (const id of ['a', 'b']) expect(await host.task.status(id)).toMatchObject({ state: 'waiting', attempts: 0 })
+    await host.durable.close()
   })
 })

@@ -15,7 +15,7 @@ import { type DurableOptions, openDurable, openLedger } from '../../packages/rep
 import { testDatabase } from '../postgres/shared-server.js'
 import { countedTally, EMPTY, makeTally, recounted, tallyGroup, tallyOf } from './tally-group.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, rejection, until, World } from './world.js'
+import { deferred, rejection, until, ProcessModel } from './process-model.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-groups-'))
 const database = await testDatabase()
@@ -318,13 +318,13 @@ function freshOf({ progress }: TaskRecord): TaskRecord['progress'] {
 }
 
 describe('a group whose processes are lost', () => {
-  const tally = (world: World): Promise<unknown> => tallyOf(world.ledger, RUN)
+  const tally = (model: ProcessModel): Promise<unknown> => tallyOf(model.ledger, RUN)
 
   it('counts a task that is dead after three interruptions', async () => {
-    const world = new World()
-    await makeTally(world.ledger, RUN, 1)
+    const model = new ProcessModel()
+    await makeTally(model.ledger, RUN, 1)
     for (let lives = 0; lives < 3; lives++) {
-      const host = await world.open()
+      const host = await model.open()
       const member = host.durable.task(
         'member',
         { attempts: 1 },
@@ -335,26 +335,26 @@ describe('a group whose processes are lost', () => {
       )
       if (lives === 0) await member.start(null, { id: 'a' })
       await host.durable.resume()
-      await until(async () => (await world.task('member', 'a')).status === 'running')
-      expect(await tally(world)).toEqual({ ...EMPTY, fresh: 1 })
+      await until(async () => (await model.task('member', 'a')).status === 'running')
+      expect(await tally(model)).toEqual({ ...EMPTY, fresh: 1 })
       await host.kill()
     }
-    const last = await world.open()
+    const last = await model.open()
     last.durable.task('member', { attempts: 1 }, async () => undefined, { group: tallyGroup(RUN) })
     await last.durable.resume()
-    expect(await world.task('member', 'a')).toMatchObject({ status: 'failed', stopReason: 'attempts_exhausted' })
-    expect(await tally(world)).toEqual({ ...EMPTY, failed: 1 })
+    expect(await model.task('member', 'a')).toMatchObject({ status: 'failed', stopReason: 'attempts_exhausted' })
+    expect(await tally(model)).toEqual({ ...EMPTY, failed: 1 })
     await last.durable.close()
   })
 
   it('counts a takeover that leaves the decision to a person, or to the program', async () => {
-    const world = new World()
-    await makeTally(world.ledger, RUN, 2)
+    const model = new ProcessModel()
+    await makeTally(model.ledger, RUN, 2)
     const hold = (_input: null): Promise<string> => new Promise(() => undefined)
     const verify = (): { done: string } => ({ done: 'found' })
     const group = tallyGroup(RUN)
     const open = async () => {
-      const host = await world.open()
+      const host = await model.open()
       const member = host.durable.task('member', { attempts: 1 }, hold, { group, onInterrupt: 'fail' })
       const other = host.durable.task('other', { attempts: 1 }, hold, { group, onInterrupt: { verify } })
       return { host, member, other }
@@ -362,12 +362,12 @@ describe('a group whose processes are lost', () => {
     const { host: first, member, other } = await open()
     await member.start(null, { id: 'a' })
     await other.start(null, { id: 'b' })
-    await until(async () => (await world.ledger.list({ statuses: ['running'] })).length === 2)
+    await until(async () => (await model.ledger.list({ statuses: ['running'] })).length === 2)
     await first.kill()
     const { host: second } = await open()
     await second.durable.resume()
-    await until(async () => (await world.task('other', 'b')).status === 'succeeded')
-    expect(await tally(world)).toEqual({ ...EMPTY, undecided: 1, succeeded: 1 })
+    await until(async () => (await model.task('other', 'b')).status === 'succeeded')
+    expect(await tally(model)).toEqual({ ...EMPTY, undecided: 1, succeeded: 1 })
     await second.durable.close()
   })
 })

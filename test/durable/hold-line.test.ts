@@ -3,11 +3,11 @@ import { adaptiveBudget } from 'reprise'
 import { expect, it } from 'vitest'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
 import { withVerbs } from './with-verbs.js'
-import { turns, World } from './world.js'
+import { turns, ProcessModel } from './process-model.js'
 
 it('a task that a full line turns away is held: it is not claimed and parked again without end', async () => {
   let claims = 0
-  const world = new World((ledger) =>
+  const model = new ProcessModel((ledger) =>
     withVerbs(ledger, {
       claim: (request, decide) => {
         // A loop of claims would never let the test end.
@@ -21,20 +21,20 @@ it('a task that a full line turns away is held: it is not claimed and parked aga
     if (event.type === 'queue_held') held.push(`${event.key} by ${event.gate}`)
   }
   const budgets = { api: adaptiveBudget({ maxParked: 0 }) }
-  const { durable } = await world.open({ budgets, observers: [{ onEvent }] })
+  const { durable } = await model.open({ budgets, observers: [{ onEvent }] })
   const policy = { attempts: 2, initialDelay: '100ms', budget: 'api' } as const
   const work = durable.task<string, null>('work', policy, () => Promise.reject(new Error('down')), {
     whenDenied: 'hold',
   })
   await work.startAll(Array.from({ length: 30 }, (_, index) => ({ id: `t${index}`, input: '' })))
   await turns(50)
-  await world.clock.advance(1500)
+  await model.clock.advance(1500)
   await turns(50)
   const before = claims
   await turns(300)
   // At most what a poll adds meanwhile.
   expect(claims - before).toBeLessThan(20)
-  expect((await world.ledger.list({ statuses: ['waiting'] })).length).toBeGreaterThan(0)
+  expect((await model.ledger.list({ statuses: ['waiting'] })).length).toBeGreaterThan(0)
   expect(held[0]).toBe('work by budget:api')
   await durable.close()
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, type Host, isSettled, LEASE_MS, rejection, turns, World } from './world.js'
+import { deferred, type Host, isSettled, LEASE_MS, rejection, turns, ProcessModel } from './process-model.js'
 
 /** The first answer to `verb` comes when it is let go. */
 function withheld(ledger: Ledger, verb: 'claim' | 'create', isLetGo: Promise<void>): Ledger {
@@ -23,8 +23,8 @@ function withheld(ledger: Ledger, verb: 'claim' | 'create', isLetGo: Promise<voi
   )
 }
 
-interface Scene {
-  readonly world: World
+interface LateStart {
+  readonly model: ProcessModel
   readonly here: Host
   readonly result: Promise<string>
   readonly started: string[]
@@ -32,10 +32,10 @@ interface Scene {
 }
 
 /** A task that is written as running here, and a lease, or `afterMs`, that has passed before anybody here knows. */
-async function scene(verb: 'claim' | 'create', policy: PolicyInput = {}, afterMs = LEASE_MS): Promise<Scene> {
+async function lateStart(verb: 'claim' | 'create', policy: PolicyInput = {}, afterMs = LEASE_MS): Promise<LateStart> {
   const letGo = deferred()
-  const world = new World((ledger) => withheld(ledger, verb, letGo.promise))
-  const here = await world.open()
+  const model = new ProcessModel((ledger) => withheld(ledger, verb, letGo.promise))
+  const here = await model.open()
   const started: string[] = []
   const task = here.durable.task<null, string>('t', policy, () => {
     started.push('here')
@@ -46,15 +46,15 @@ async function scene(verb: 'claim' | 'create', policy: PolicyInput = {}, afterMs
   await turns()
   const result = task.run(null, { id: 'a' })
   await turns()
-  expect(await world.task('t', 'a')).toMatchObject({ status: 'running', owner: here.line.owner?.id })
-  await world.clock.advance(afterMs)
-  return { world, here, result, started, answer: () => letGo.resolve() }
+  expect(await model.task('t', 'a')).toMatchObject({ status: 'running', owner: here.line.owner?.id })
+  await model.clock.advance(afterMs)
+  return { model, here, result, started, answer: () => letGo.resolve() }
 }
 
 describe.each(['claim', 'create'] as const)('an attempt whose %s was answered after the lease', (verb) => {
   it('does not start when another process has taken it over', async () => {
-    const { world, here, result, started, answer } = await scene(verb)
-    const there = await world.open()
+    const { model, here, result, started, answer } = await lateStart(verb)
+    const there = await model.open()
     const ending = deferred<string>()
     there.durable.task<null, string>('t', {}, () => {
       started.push('there')
@@ -68,7 +68,7 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
     expect(await isSettled(result)).toBe(false)
     ending.resolve('by another process')
     expect(await result).toBe('by another process')
-    const outcomes = (await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).map(
+    const outcomes = (await model.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).map(
       ({ outcome }) => outcome,
     )
     expect(outcomes).toEqual(['interrupted', 'success'])
@@ -80,20 +80,20 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
   it('ends with timeout and does not start when the time of the whole task has passed', async () => {
     const breaker = { key: 'mail', failureThreshold: 1, recoveryTimeout: '1h' } as const
     const policy = verb === 'claim' ? { timeout: '5s', breaker } : { timeout: '5s' }
-    const { world, here, result, started, answer } = await scene(verb, policy, 6000)
+    const { model, here, result, started, answer } = await lateStart(verb, policy, 6000)
     const error = rejection(result)
     answer()
     expect(await error).toMatchObject({ stopReason: 'timeout', attempts: 1 })
     expect(started).toEqual([])
-    const [row] = await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
+    const [row] = await model.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
     expect(row).toMatchObject({ outcome: 'timeout', failure: { name: 'CallTimeoutError' } })
     // The dependency behind the breaker was not called.
-    for (const gate of await world.ledger.gates()) expect(gate.state).toMatchObject({ phase: 'closed', failures: 0 })
+    for (const gate of await model.ledger.gates()) expect(gate.state).toMatchObject({ phase: 'closed', failures: 0 })
     await here.durable.close()
   })
 
   it('starts with the time that is left of the whole task', async () => {
-    const { here, result, started, answer } = await scene(verb, { timeout: '5s' }, 3000)
+    const { here, result, started, answer } = await lateStart(verb, { timeout: '5s' }, 3000)
     answer()
     expect(await result).toBe('by this process')
     expect(started).toEqual(['here'])
@@ -101,13 +101,13 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
   })
 
   it('starts when nobody has', async () => {
-    const { world, here, result, started, answer } = await scene(verb)
+    const { model, here, result, started, answer } = await lateStart(verb)
     await turns()
     expect(started).toEqual([])
     answer()
     expect(await result).toBe('by this process')
     expect(started).toEqual(['here'])
-    expect(await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).toHaveLength(1)
+    expect(await model.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).toHaveLength(1)
     await here.durable.close()
   })
 })
@@ -116,7 +116,7 @@ describe('an attempt whose lease passes while its checkpoint is read', () => {
   it('does not start, and is given back without counting as made', async () => {
     const letGo = deferred()
     let isHeld = false
-    const world = new World((ledger) =>
+    const model = new ProcessModel((ledger) =>
       withVerbs(ledger, {
         checkpoint: async (key) => {
           const value = await ledger.checkpoint(key)
@@ -125,11 +125,11 @@ describe('an attempt whose lease passes while its checkpoint is read', () => {
         },
       }),
     )
-    const here = await world.open()
+    const here = await model.open()
     const starts: number[] = []
     const policy = { attempts: 3, initialDelay: '1s', jitter: false, backoff: 'fixed' } as const
     const task = here.durable.task<null, string, number>('t', policy, async (_input, context) => {
-      starts.push(world.now)
+      starts.push(model.now)
       if (starts.length > 1) return 'done'
       await context.checkpoint(7)
       throw new Error('no')
@@ -137,16 +137,16 @@ describe('an attempt whose lease passes while its checkpoint is read', () => {
     const result = task.run(null, { id: 'a' })
     await turns()
     isHeld = true
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     await turns()
-    const secondMs = world.now
-    await world.clock.advance(LEASE_MS)
+    const secondMs = model.now
+    await model.clock.advance(LEASE_MS)
     isHeld = false
     letGo.resolve()
     expect(await result).toBe('done')
     // Not with the answer that came after the lease, but by a claim of its own.
     expect(starts[1]).toBeGreaterThan(secondMs)
-    const rows = await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
+    const rows = await model.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
     expect(rows.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
       [1, 'failure'],
       [2, 'interrupted'],

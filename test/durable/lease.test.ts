@@ -8,7 +8,7 @@ import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js
 import type { OwnerRecord } from '../../packages/reprise/src/ledger/records.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { clockReading } from '../clock-reading.js'
-import { turns } from './world.js'
+import { turns } from './process-model.js'
 
 const LEASE_MS = 30_000
 const START_MS = 1_000_000_000
@@ -47,7 +47,9 @@ class Machine {
 const hang = (): Promise<never> => new Promise(() => undefined)
 
 /** Somebody runs a task; `here` looks on. */
-async function scene(change: Partial<Identity> = {}): Promise<{ machine: Machine; owner: Identity; here: Durable }> {
+async function leaseFixture(
+  change: Partial<Identity> = {},
+): Promise<{ machine: Machine; owner: Identity; here: Durable }> {
   const machine = new Machine()
   const owner = { ...ownIdentity(), ...change }
   const there = await machine.open(owner)
@@ -60,7 +62,7 @@ async function scene(change: Partial<Identity> = {}): Promise<{ machine: Machine
 
 describe('an owner whose process is seen to live', () => {
   it('keeps its tasks when the clock on the wall jumps ahead by days', async () => {
-    const { machine, here } = await scene()
+    const { machine, here } = await leaseFixture()
     machine.setWall(3 * 86_400_000)
     expect(await here.resume()).toMatchObject({ resumed: 0, others: [{ pid: process.pid }] })
     await machine.clock.advance(LEASE_MS - 1)
@@ -68,7 +70,7 @@ describe('an owner whose process is seen to live', () => {
   })
 
   it('loses them when it has said nothing for a lease, though its lease by the wall goes on', async () => {
-    const { machine, here } = await scene()
+    const { machine, here } = await leaseFixture()
     expect(await here.resume()).toMatchObject({ resumed: 0, others: [{ leaseLeftMs: LEASE_MS }] })
     machine.setWall(-2 * 3_600_000)
     await machine.clock.advance(LEASE_MS - 1000)
@@ -78,7 +80,7 @@ describe('an owner whose process is seen to live', () => {
   })
 
   it('is heard with every beat', async () => {
-    const { machine, owner, here } = await scene()
+    const { machine, owner, here } = await leaseFixture()
     for (let beat = 0; beat < 10; beat++) {
       await machine.clock.advance(LEASE_MS / 2)
       await machine.beat(owner)
@@ -89,7 +91,7 @@ describe('an owner whose process is seen to live', () => {
 
 describe('an owner that cannot be seen from here', () => {
   it('loses its tasks when its lease is over by the clock that all share', async () => {
-    const { machine, here } = await scene({ host: 'elsewhere' })
+    const { machine, here } = await leaseFixture({ host: 'elsewhere' })
     await machine.clock.advance(LEASE_MS - 1)
     expect(await here.resume()).toMatchObject({ resumed: 0, others: [{ host: 'elsewhere', leaseLeftMs: 1 }] })
     await machine.clock.advance(1)
@@ -99,12 +101,12 @@ describe('an owner that cannot be seen from here', () => {
 
 describe('an owner whose process is gone', () => {
   it('loses its tasks at once', async () => {
-    const { here } = await scene({ processStart: '1' })
+    const { here } = await leaseFixture({ processStart: '1' })
     expect(await here.resume()).toMatchObject({ resumed: 1 })
   })
 
   it('is not named among the others, though its tasks are left alone by a program that does not know them', async () => {
-    const { machine } = await scene({ processStart: '1' })
+    const { machine } = await leaseFixture({ processStart: '1' })
     const unknowing = await machine.open(ownIdentity())
     const { resumed, others } = await unknowing.resume()
     expect([resumed, others.length]).toEqual([0, 1]) // the program that knows the task lives
@@ -114,7 +116,7 @@ describe('an owner whose process is gone', () => {
 
 describe('a resume by force', () => {
   it('takes the lease earlier, and the fence keeps the old owner from writing', async () => {
-    const { machine, here } = await scene()
+    const { machine, here } = await leaseFixture()
     const before = await machine.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' })
     expect(await here.resume({ force: true })).toMatchObject({ resumed: 1 })
     const after = await machine.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' })

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { queueKey } from '../../packages/reprise/src/ledger/queue-limit.js'
 import type { GateRecord } from '../../packages/reprise/src/ledger/records.js'
-import { deferred, turns, until, World } from './world.js'
+import { deferred, turns, until, ProcessModel } from './process-model.js'
 
 /** A function that counts how many calls of it run at once, in all processes. */
 function counted(): { run: (id: string) => Promise<null>; running: Set<string>; peak: () => number; end: () => void } {
@@ -28,22 +28,22 @@ const tasks = (count: number): { id: string; input: string }[] =>
   Array.from({ length: count }, (_, index) => ({ id: `t${index}`, input: `t${index}` }))
 
 it('no more tasks run at once than the limit, in all processes together, and every place is used again', async () => {
-  const world = new World()
+  const model = new ProcessModel()
   const { run, running, peak, end } = counted()
-  const hosts = [await world.open(), await world.open(), await world.open()]
+  const hosts = [await model.open(), await model.open(), await model.open()]
   const handles = hosts.map(({ durable }) => durable.task<string, null>('work', {}, run, { most: 4 }))
   await handles[0]?.startAll(tasks(30))
   await turns()
   expect(running.size).toBe(4)
   end()
-  await until(async () => (await world.ledger.list({ statuses: ['succeeded'] })).length === 30, 'the end of all')
+  await until(async () => (await model.ledger.list({ statuses: ['succeeded'] })).length === 30, 'the end of all')
   expect(peak()).toBe(4)
   for (const { durable } of hosts) await durable.close()
 })
 
 it('a task that is asked for by run waits for a place as well', async () => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   const first = deferred()
   const started: string[] = []
   const work = durable.task<string, string>(
@@ -65,8 +65,8 @@ it('a task that is asked for by run waits for a place as well', async () => {
 })
 
 it('a full queue keeps no other queue waiting, nor what is due later in one', async () => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   const { run, end } = counted()
   const full = durable.task<string, null>('full', {}, run, { most: 1 })
   const started: string[] = []
@@ -81,24 +81,24 @@ it('a full queue keeps no other queue waiting, nor what is due later in one', as
   await turns()
   expect(started).toEqual(['o1'])
   // Neither a poll nor a start brings it about, but the timer for the time it is due.
-  await world.clock.advance(300)
+  await model.clock.advance(300)
   await turns()
   expect(started).toEqual(['o1', 'o2'])
   end()
-  await until(async () => (await world.ledger.list({ statuses: ['succeeded'] })).length === 51, 'the end of all')
+  await until(async () => (await model.ledger.list({ statuses: ['succeeded'] })).length === 51, 'the end of all')
   await durable.close()
 })
 
 it('tasks of a lost process count until they are taken over, and then one of them is no obstacle to itself', async () => {
-  const world = new World()
+  const model = new ProcessModel()
   const first = counted()
-  const lost = await world.open()
+  const lost = await model.open()
   await lost.durable.task<string, null>('work', {}, first.run, { most: 1 }).startAll(tasks(3))
   await turns()
   expect([...first.running]).toEqual(['t0'])
   lost.line.cut()
   const second = counted()
-  const { durable } = await world.open()
+  const { durable } = await model.open()
   durable.task<string, null>('work', {}, second.run, { most: 1 })
   await turns()
   expect(second.running.size).toBe(0)
@@ -108,14 +108,14 @@ it('tasks of a lost process count until they are taken over, and then one of the
   // The interrupted attempt first.
   expect([...second.running]).toEqual(['t0'])
   second.end()
-  await until(async () => (await world.ledger.list({ statuses: ['succeeded'] })).length === 3, 'the end of all')
+  await until(async () => (await model.ledger.list({ statuses: ['succeeded'] })).length === 3, 'the end of all')
   expect(second.peak()).toBe(1)
   await durable.close()
 })
 
 it('a cancelled task gives its place to the next', async () => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   const { run, running, end } = counted()
   const work = durable.task<string, null>('work', {}, run, { most: 1 })
   await work.startAll(tasks(2))
@@ -127,12 +127,12 @@ it('a cancelled task gives its place to the next', async () => {
 })
 
 it('the row of the ledger decides: a limit changed by hand stays, one changed in the program is written', async () => {
-  const world = new World()
+  const model = new ProcessModel()
   const limitOf = async (): Promise<unknown> =>
-    (await world.ledger.gates()).find(({ key }) => key === queueKey('work'))?.state
+    (await model.ledger.gates()).find(({ key }) => key === queueKey('work'))?.state
   const open = async (most: number): Promise<ReturnType<typeof counted>> => {
     const calls = counted()
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     const work = durable.task<string, null>('work', {}, calls.run, { most })
     await turns()
     await work.startAll(tasks(20))
@@ -144,7 +144,7 @@ it('the row of the ledger decides: a limit changed by hand stays, one changed in
   const one = await open(2)
   expect(await limitOf()).toEqual({ most: 2 })
   expect(one.running.size).toBe(2)
-  await world.ledger.transact({ tasks: [], gates: [queueKey('work')] }, (view) => ({
+  await model.ledger.transact({ tasks: [], gates: [queueKey('work')] }, (view) => ({
     gates: [{ ...(view.gate(queueKey('work')) as GateRecord), state: { most: 5 }, manualRevision: 1 }],
     result: 0,
   }))
@@ -158,8 +158,8 @@ it('the row of the ledger decides: a limit changed by hand stays, one changed in
 })
 
 it.each([0, 1.5, -1, '8', Number.NaN])('a limit of %s is refused', async (most) => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   expect(() => durable.task('work', {}, () => null, { most: most as number })).toThrow(
     /most.*a whole number of 1 or more/,
   )

@@ -12,7 +12,7 @@ import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { environmentOf, type ExecutorOptions } from '../../packages/reprise/src/runtime/executor-options.js'
 import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { Line, rejection, turns, until } from './world.js'
+import { Line, rejection, turns, until } from './process-model.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-durable-'))
 afterAll(() => rmSync(directory, { recursive: true }))

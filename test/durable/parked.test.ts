@@ -4,7 +4,7 @@ import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../../pack
 import { adaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
-import { type Host, rejection, turns, World } from './world.js'
+import { type Host, rejection, turns, ProcessModel } from './process-model.js'
 
 /** Lets through whom it is told to. */
 class Doorkeeper implements Budget {
@@ -35,10 +35,10 @@ class Doorkeeper implements Budget {
 
 type Opened = Host & { task: TaskHandle<null, unknown>; door: Doorkeeper; runs: () => number }
 
-async function open(world: World, policy: PolicyInput = { attempts: 2 }): Promise<Opened> {
+async function open(model: ProcessModel, policy: PolicyInput = { attempts: 2 }): Promise<Opened> {
   const door = new Doorkeeper()
   let runs = 0
-  const host = await world.open({ budgets: { door } })
+  const host = await model.open({ budgets: { door } })
   const whole = { ...(policy as object), budget: 'door' }
   const task = host.durable.task<null, unknown>('t', whole, () => {
     runs++
@@ -47,31 +47,31 @@ async function open(world: World, policy: PolicyInput = { attempts: 2 }): Promis
   return { ...host, task, door, runs: () => runs }
 }
 
-async function parked(world: World, policy?: PolicyInput): Promise<Opened> {
-  const host = await open(world, policy)
+async function parked(model: ProcessModel, policy?: PolicyInput): Promise<Opened> {
+  const host = await open(model, policy)
   await host.task.start(null, { id: 'a' })
   await turns()
-  expect(await world.task('t', 'a')).toMatchObject({ status: 'parked', owner: host.line.owner?.id })
+  expect(await model.task('t', 'a')).toMatchObject({ status: 'parked', owner: host.line.owner?.id })
   return host
 }
 
 describe('a parked task', () => {
   it('runs when it is let through, and gives back what it was given', async () => {
-    const world = new World()
-    const { durable, task, door } = await parked(world)
+    const model = new ProcessModel()
+    const { durable, task, door } = await parked(model)
     const result = task.run(null, { id: 'a' })
     door.open()
     expect(await result).toBe('done')
     expect(door.inside).toBe(0)
     expect(door.concluded).toEqual(['1 success, 1 inside'])
     await durable.close()
-    expect(world.clock.pending).toBe(0)
+    expect(model.clock.pending).toBe(0)
   })
 
   it('fails at the end of its patience, and is not let through afterwards', async () => {
-    const world = new World()
-    const { durable, task, door, runs } = await parked(world)
-    await world.clock.advance(20_000)
+    const model = new ProcessModel()
+    const { durable, task, door, runs } = await parked(model)
+    await model.clock.advance(20_000)
     expect(await rejection(task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'budget_denied', attempts: 0 })
     expect(door.line).toEqual([])
     expect(runs()).toBe(0)
@@ -79,20 +79,20 @@ describe('a parked task', () => {
   })
 
   it('ends with its deadline, if that comes first', async () => {
-    const world = new World()
-    const { durable, task } = await parked(world, { attempts: 2, timeout: '5s' })
-    await world.clock.advance(5000)
+    const model = new ProcessModel()
+    const { durable, task } = await parked(model, { attempts: 2, timeout: '5s' })
+    await model.clock.advance(5000)
     expect(await rejection(task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'timeout' })
     await durable.close()
   })
 
   it('is left for others when its process stops', async () => {
-    const world = new World()
-    const { durable, door } = await parked(world)
+    const model = new ProcessModel()
+    const { durable, door } = await parked(model)
     await durable.close()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null, dueAtMs: world.now })
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null, dueAtMs: model.now })
     expect(door.line).toEqual([])
-    const second = await parked(world)
+    const second = await parked(model)
     second.door.open()
     await turns()
     expect(second.runs()).toBe(1)
@@ -100,13 +100,13 @@ describe('a parked task', () => {
   })
 
   it('is taken from a lost owner, and not resumed, since it has not failed', async () => {
-    const world = new World()
-    const first = await parked(world)
+    const model = new ProcessModel()
+    const first = await parked(model)
     await first.kill()
-    const second = await open(world)
+    const second = await open(model)
     expect(await second.durable.resume()).toMatchObject({ resumed: 1 })
     await turns()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'parked', progress: { retry: { resumed: false } } })
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'parked', progress: { retry: { resumed: false } } })
     first.door.open()
     second.door.open()
     await turns()
@@ -115,20 +115,20 @@ describe('a parked task', () => {
   })
 
   it('leaves the line when it is cancelled, and keeps nothing of what it is given', async () => {
-    const world = new World()
-    const { durable, task, door, runs } = await parked(world)
+    const model = new ProcessModel()
+    const { durable, task, door, runs } = await parked(model)
     await task.cancel('a')
     await turns()
     expect(door.line).toEqual([])
     expect(runs()).toBe(0)
     await durable.close()
-    expect(world.clock.pending).toBe(0)
+    expect(model.clock.pending).toBe(0)
   })
 
   it('gives back a grant that comes while another takes the task', async () => {
-    const world = new World()
-    const { durable, task, door, line } = await parked(world)
-    const other = await open(world)
+    const model = new ProcessModel()
+    const { durable, task, door, line } = await parked(model)
+    const other = await open(model)
     line.hold()
     door.open()
     await other.task.cancel('a')
@@ -144,8 +144,8 @@ describe('a parked task', () => {
 
 describe('an adaptive budget', () => {
   it('parks what a failing dependency cannot bear, and lets it go on when that is well again', async () => {
-    const world = new World()
-    const host = await world.open({ budgets: { adaptive: adaptiveBudget({}) }, concurrency: 100 })
+    const model = new ProcessModel()
+    const host = await model.open({ budgets: { adaptive: adaptiveBudget({}) }, concurrency: 100 })
     let isDown = true
     const policy = { attempts: 4, initialDelay: '100ms', budget: 'adaptive' } as const
     const task = host.durable.task('t', policy, () => {
@@ -153,16 +153,16 @@ describe('an adaptive budget', () => {
       return 'up'
     })
     const results = Array.from({ length: 30 }, (_, index) => task.run(null, { id: `i${index}` }))
-    await world.clock.advance(2000)
-    const waiting = await world.ledger.list({ statuses: ['parked'] })
+    await model.clock.advance(2000)
+    const waiting = await model.ledger.list({ statuses: ['parked'] })
     expect(waiting.length).toBeGreaterThan(0)
     isDown = false
     const fresh = Array.from({ length: 60 }, (_, index) => task.run(null, { id: `n${index}` }))
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(new Set(await Promise.all(fresh))).toEqual(new Set(['up']))
     const ended = await Promise.allSettled(results)
     expect(ended.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
-    expect(await world.ledger.list({ statuses: ['parked', 'running', 'waiting'] })).toEqual([])
+    expect(await model.ledger.list({ statuses: ['parked', 'running', 'waiting'] })).toEqual([])
     await host.durable.close()
   })
 })

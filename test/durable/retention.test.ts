@@ -7,7 +7,7 @@ import { TaskRefusedError } from '../../packages/reprise/src/durable/errors.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { deferred, rejection, until, World } from './world.js'
+import { deferred, rejection, until, ProcessModel } from './process-model.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-retention-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -98,13 +98,13 @@ describe('while a driver works', () => {
   })
 
   it('a forgotten id is free: asked for again, it runs again', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     let runs = 0
     const task = durable.task('t', once, () => ++runs)
     expect(await task.run(null, { id: 'a' })).toBe(1)
     expect(await task.run(null, { id: 'a' })).toBe(1)
-    expect((await world.ledger.forget({ ...EVER, status: 'succeeded' })).tasks).toBe(1)
+    expect((await model.ledger.forget({ ...EVER, status: 'succeeded' })).tasks).toBe(1)
     expect(await task.run(null, { id: 'a' })).toBe(2)
     expect(await rejection(task.cancel('b'))).toMatchObject({ message: 'There is no task t/b' })
     await durable.close()
@@ -112,8 +112,8 @@ describe('while a driver works', () => {
 
   // The least retention of a minute makes it rare: a process has to be stopped for so long.
   it('who waits in another process for a task that is forgotten hears of it', async () => {
-    const world = new World()
-    const [first, second] = [await world.open(), await world.open()]
+    const model = new ProcessModel()
+    const [first, second] = [await model.open(), await model.open()]
     const end = deferred<string>()
     const task = first.durable.task('t', once, () => end.promise)
     const running = task.run(null, { id: 'a' })
@@ -127,7 +127,7 @@ describe('while a driver works', () => {
     await until(() => second.line.owner !== undefined)
     end.resolve('done')
     await running
-    await world.ledger.forget({ ...EVER, status: 'succeeded' })
+    await model.ledger.forget({ ...EVER, status: 'succeeded' })
     try {
       await until(() => settled, 'an answer')
     } finally {

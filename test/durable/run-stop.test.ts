@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, LEASE_MS, turns, until, World } from './world.js'
+import { deferred, LEASE_MS, turns, until, ProcessModel } from './process-model.js'
 
 const NEW = { id: 'night-1', kind: 'test', name: 'night', definition: {}, fingerprint: 'f1' }
 /** A failed attempt is followed by the next one in the same commit. */
@@ -28,8 +28,8 @@ function delayed(ledger: Ledger, answered: Promise<void>): Ledger {
 
 test('a stop waits for the attempt that was committed with the failure before it, and heard of after the lease', async () => {
   const answered = deferred()
-  const world = new World((ledger) => delayed(ledger, answered.promise))
-  const { durable } = await world.open()
+  const model = new ProcessModel((ledger) => delayed(ledger, answered.promise))
+  const { durable } = await model.open()
   const run = await durable.runs.start(NEW)
   const starts: number[] = []
   const step = run.step('step', AT_ONCE, (_input, { attempt }) => {
@@ -37,11 +37,11 @@ test('a stop waits for the attempt that was committed with the failure before it
     throw new Error('no')
   })
   const ended = step.run().catch((error: unknown) => error)
-  const recorded = async () => (await world.ledger.list({ scopeKind: 'run', scope: NEW.id }))[0]
+  const recorded = async () => (await model.ledger.list({ scopeKind: 'run', scope: NEW.id }))[0]
   await until(async () => (await recorded())?.progress.current?.attempt === 2, 'the second attempt')
   const stopped = run.stop()
   // So late that the process looks first whether another one has taken the task.
-  await world.clock.advance(LEASE_MS)
+  await model.clock.advance(LEASE_MS)
   answered.resolve()
   await stopped
   expect(await recorded()).toMatchObject({ status: 'waiting', owner: null, progress: { current: { attempt: 2 } } })

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { type DurableRun, sharedLedger } from 'reprise/internal'
-import { World, deferred, turns, until } from './world.js'
+import { deferred, LEASE_MS, turns, until, ProcessModel } from './process-model.js'
 
 const NEW = { id: 'night-1', kind: 'test', name: 'night', definition: { steps: ['a', 'b'] }, fingerprint: 'f1' }
 const QUICK = { attempts: 3, initialDelay: 10, backoff: 'fixed' } as const
@@ -24,8 +24,8 @@ async function conduct(run: DurableRun, ran: string[], fail: (id: string) => boo
 
 describe('a run', () => {
   test('runs its steps, and gives what is recorded when it is asked again', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const run = await durable.runs.start(NEW)
     const ran: string[] = []
     expect(await conduct(run, ran)).toEqual(['a!', 'b!'])
@@ -39,16 +39,16 @@ describe('a run', () => {
   })
 
   test('is begun once', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     await durable.runs.start(NEW)
     await expect(durable.runs.start(NEW)).rejects.toMatchObject({ kind: 'conflict' })
     await durable.close()
   })
 
   test('that was removed and begun again under its id takes nothing from its former conductor', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const former = await durable.runs.start(NEW)
     const items = former.items('items', QUICK, () => null)
     await sharedLedger(durable).removeRun(NEW.id, 100)
@@ -66,8 +66,8 @@ describe('a run', () => {
   })
 
   test('refuses ids that are no file names', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     for (const id of ['../x', 'a/b', '', '.hidden', 'x'.repeat(129)])
       await expect(durable.runs.start({ ...NEW, id })).rejects.toThrow(/must match/)
     const run = await durable.runs.start(NEW)
@@ -77,8 +77,8 @@ describe('a run', () => {
   })
 
   test('is not taken from a process that lives, but by force; that one then begins nothing more', async () => {
-    const world = new World()
-    const [first, second] = [await world.open(), await world.open()]
+    const model = new ProcessModel()
+    const [first, second] = [await model.open(), await model.open()]
     const mine = await first.durable.runs.start(NEW)
     await expect(second.durable.runs.take('night-1')).rejects.toMatchObject({ kind: 'locked' })
     const theirs = await second.durable.runs.take('night-1', { force: true })
@@ -93,19 +93,19 @@ describe('a run', () => {
   })
 
   test('of two who take it up at once one gets it', async () => {
-    const world = new World()
-    const first = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
     await first.durable.runs.start(NEW)
     await first.kill()
-    const [a, b] = [await world.open({ slow: true }), await world.open({ slow: true })]
+    const [a, b] = [await model.open({ slow: true }), await model.open({ slow: true })]
     const takes = await Promise.allSettled([a.durable.runs.take('night-1'), b.durable.runs.take('night-1')])
     expect(takes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     await Promise.all([a.durable.close(), b.durable.close()])
   })
 
   test('goes on after a kill with the step that was in flight, and runs no finished one again', async () => {
-    const world = new World()
-    const first = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
     const run = await first.durable.runs.start(NEW)
     const ran: string[] = []
     await run.step('a', QUICK, () => void ran.push('a')).run()
@@ -117,7 +117,7 @@ describe('a run', () => {
     void never.run().catch(() => undefined)
     await started.promise
     await first.kill()
-    const second = await world.open()
+    const second = await model.open()
     const again = await second.durable.runs.take('night-1')
     expect(await conduct(again, ran)).toEqual([null, 'b!'])
     expect(ran).toEqual(['a', 'b'])
@@ -127,8 +127,8 @@ describe('a run', () => {
   })
 
   test('waits only what is left of a wait that a killed process chose, and counts on', async () => {
-    const world = new World()
-    const first = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
     const run = await first.durable.runs.start(NEW)
     const policy = { attempts: 2, initialDelay: 1000, jitter: false }
     let failures = 0
@@ -138,9 +138,9 @@ describe('a run', () => {
     })
     void step.run().catch(() => undefined)
     await until(async () => (await step.status())?.state === 'waiting')
-    await world.clock.advance(600)
+    await model.clock.advance(600)
     await first.kill()
-    const second = await world.open()
+    const second = await model.open()
     const again = await second.durable.runs.take('night-1')
     const ended = again
       .step('a', policy, () => {
@@ -150,18 +150,18 @@ describe('a run', () => {
       .run()
     const told = expect(ended).rejects.toMatchObject({ stopReason: 'attempts_exhausted', attempts: 2 })
     await turns()
-    await world.clock.advance(399)
+    await model.clock.advance(399)
     await turns()
     expect(failures).toBe(1)
-    await world.clock.advance(1)
+    await model.clock.advance(1)
     await told
     expect(failures).toBe(2)
     await second.durable.close()
   })
 
   test('keeps what stands in the place of a step that was skipped', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const run = await durable.runs.start(NEW)
     expect(await run.skip('a', { skipped: 'not today' })).toBe(true)
     expect(await run.skip('a', { skipped: 'again' })).toBe(false)
@@ -172,8 +172,8 @@ describe('a run', () => {
   })
 
   test('that is cancelled begins nothing more, and stays so', async () => {
-    const world = new World()
-    const [first, second] = [await world.open(), await world.open()]
+    const model = new ProcessModel()
+    const [first, second] = [await model.open(), await model.open()]
     const run = await first.durable.runs.start(NEW)
     expect(await second.durable.runs.cancel('night-1')).toBe(true)
     expect(await second.durable.runs.cancel('night-1')).toBe(false)
@@ -184,8 +184,8 @@ describe('a run', () => {
   })
 
   test('has a new set of attempts for a step that was reset, and an answer for one nobody knows the end of', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const run = await durable.runs.start(NEW)
     let fails = true
     const step = run.step('a', { attempts: 1 }, () => {
@@ -202,18 +202,18 @@ describe('a run', () => {
   })
 
   test('tells what happened to it, with one correlation id', async () => {
-    const world = new World()
-    const first = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
     const run = await first.durable.runs.start(NEW)
     await run.change({ fingerprint: 'f2', definition: { steps: [] }, because: { added: ['c'] } })
     await run.leave()
     await first.durable.close()
-    const second = await world.open()
+    const second = await model.open()
     const again = await second.durable.runs.take('night-1')
     expect(await again.definition()).toEqual({ steps: [] })
     expect(again.record).toMatchObject({ fingerprint: 'f2', status: 'running' })
     await again.finish('failed')
-    const events = await world.ledger.events(0, 100, { scopeKind: 'run', scope: 'night-1' })
+    const events = await model.ledger.events(0, 100, { scopeKind: 'run', scope: 'night-1' })
     expect(events.map(({ type }) => type)).toEqual([
       'run_started',
       'run_changed',
@@ -228,8 +228,8 @@ describe('a run', () => {
 
 describe('who has lost a run', () => {
   test('begins no further attempt of a step that waits: the new conductor does', async () => {
-    const world = new World()
-    const [first, second] = [await world.open(), await world.open()]
+    const model = new ProcessModel()
+    const [first, second] = [await model.open(), await model.open()]
     const policy = { attempts: 3, initialDelay: 1000, backoff: 'fixed' } as const
     const ran: string[] = []
     const failing = (who: string) => (): never => {
@@ -245,22 +245,22 @@ describe('who has lost a run', () => {
     const ended = expect(theirs.run()).rejects.toMatchObject({ stopReason: 'attempts_exhausted', attempts: 3 })
     await turns()
     second.line.hold()
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     first.line.release()
     await lost
     expect(ran).toEqual(['first'])
     second.line.release()
     await until(() => ran.length === 2)
     await until(async () => (await theirs.status())?.state === 'waiting')
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     await ended
     expect(ran).toEqual(['first', 'second', 'second'])
     await Promise.all([first.durable.close(), second.durable.close()])
   })
 
   test('changes none of its steps', async () => {
-    const world = new World()
-    const [first, second] = [await world.open(), await world.open()]
+    const model = new ProcessModel()
+    const [first, second] = [await model.open(), await model.open()]
     const step = (await first.durable.runs.start(NEW)).step('a', { attempts: 1 }, () => {
       throw new Error('no')
     })
@@ -272,15 +272,50 @@ describe('who has lost a run', () => {
   })
 })
 
+test('a run is kept by a process that exists, however long it has said nothing, until it is taken by force', async () => {
+  const model = new ProcessModel()
+  const stopped = await model.open({ isHere: true })
+  await stopped.durable.runs.start(NEW)
+  const heir = await model.open({ isHere: true })
+  await expect(heir.durable.runs.take('night-1')).rejects.toMatchObject({
+    kind: 'locked',
+    message: expect.stringMatching(/process \d+ on .*\. The process exists, and keeps the run until it ends\.$/),
+  })
+  await model.clock.advance(2 * LEASE_MS)
+  await expect(heir.durable.runs.take('night-1')).rejects.toMatchObject({
+    kind: 'locked',
+    message: expect.stringMatching(
+      /its heartbeat is overdue: .* keeps the run until it ends or the run is taken by force/,
+    ),
+  })
+  const taken = await heir.durable.runs.take('night-1', { force: true })
+  expect(taken.record).toMatchObject({ fence: 2, resumes: 1 })
+  await Promise.all([stopped.durable.close(), heir.durable.close()])
+})
+
+test('a run of a process that cannot be seen is free when its lease is over', async () => {
+  const model = new ProcessModel()
+  const lost = await model.open()
+  await lost.durable.runs.start(NEW)
+  const heir = await model.open()
+  await expect(heir.durable.runs.take('night-1')).rejects.toMatchObject({
+    kind: 'locked',
+    message: expect.stringMatching(/Without a further heartbeat its lease runs out in \d+ s\.$/),
+  })
+  await lost.kill()
+  expect((await heir.durable.runs.take('night-1')).record).toMatchObject({ fence: 2 })
+  await heir.durable.close()
+})
+
 test('a run that was taken, or is being removed, since somebody looked is refused', async () => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   const run = await durable.runs.start(NEW)
   await run.leave()
   await (await durable.runs.take('night-1', { fence: 1 })).leave()
   await expect(durable.runs.take('night-1', { fence: 1 })).rejects.toMatchObject({ kind: 'locked' })
   const { record } = await durable.runs.find('night-1')
-  await world.ledger.transact({ tasks: [], runs: ['night-1'] }, () => ({
+  await model.ledger.transact({ tasks: [], runs: ['night-1'] }, () => ({
     runs: [{ run: { ...record, status: 'removing' } }],
     result: undefined,
   }))
@@ -289,8 +324,8 @@ test('a run that was taken, or is being removed, since somebody looked is refuse
 })
 
 test('the key of a step is the same over resumes, and another one in another run of the same name', async () => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   const keys: string[] = []
   const conductOnce = async (): Promise<void> => {
     const run = await durable.runs.start(NEW)
@@ -298,7 +333,7 @@ test('the key of a step is the same over resumes, and another one in another run
     await run.finish('succeeded')
   }
   await conductOnce()
-  await world.ledger.removeRun('night-1', 10)
+  await model.ledger.removeRun('night-1', 10)
   await conductOnce()
   expect(new Set(keys).size).toBe(2)
   await durable.close()

@@ -1,12 +1,12 @@
 /** What is the same task, what may be kept of it, and what happens when its policy changes. */
 import { describe, expect, it } from 'vitest'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
-import { deferred, isSettled, rejection, turns, World } from './world.js'
+import { deferred, isSettled, rejection, turns, ProcessModel } from './process-model.js'
 
 describe('the same id', () => {
   it('joins a live task: all who ask get the one result', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const end = deferred<string>()
     let calls = 0
     const task = durable.task('t', {}, () => {
@@ -22,9 +22,9 @@ describe('the same id', () => {
   })
 
   it('joins one that another process runs, and hears of its end', async () => {
-    const world = new World()
-    const first = await world.open()
-    const second = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
+    const second = await model.open()
     const end = deferred<string>()
     await first.durable.task('t', {}, () => end.promise).start(null, { id: 'x' })
     await turns()
@@ -37,8 +37,8 @@ describe('the same id', () => {
   })
 
   it('does not depend on the order of keys, and refuses another input', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', {}, (input: { a: number; b: number }) => input.a)
     expect(await task.run({ a: 1, b: 2 }, { id: 'x' })).toBe(1)
     expect(await task.run({ b: 2, a: 1 }, { id: 'x' })).toBe(1)
@@ -49,28 +49,28 @@ describe('the same id', () => {
   })
 
   it('is a new task when none is given', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', {}, (_input: null, { taskId }) => taskId)
     expect(await task.run(null)).not.toBe(await task.run(null))
     await durable.close()
   })
 
   it.each(['', 'a\u0000', 'a\nb', '\u0085', '\uD83D', 'x'.repeat(201), 7, null])('must be a text: %j', async (id) => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', {}, () => 1)
     const refused = { code: 'invalid_options', problems: [{ path: 'id' }] }
     expect(await rejection(task.start(null, { id: id as string }))).toMatchObject(refused)
     expect(await rejection(task.startAll([{ input: null, id: id as string }]))).toMatchObject(refused)
     expect(() => durable.task(id as string, {}, () => 1)).toThrow(TypeError)
-    expect(await world.ledger.list({})).toEqual([])
+    expect(await model.ledger.list({})).toEqual([])
     await durable.close()
   })
 
   it.each(['-x', '.x', 'a b', 'a/b', 'ä', 'x'.repeat(129)])('may be %j, which no name may', async (id) => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', {}, (_input: null, { taskId }) => taskId)
     expect(await task.run(null, { id })).toBe(id)
     expect(() => durable.task(id, {}, () => 1)).toThrow(TypeError)
@@ -88,19 +88,19 @@ describe('what is kept', () => {
     ['input[0]', [10n]],
     ['input.m', { m: new Map() }],
   ])('names %s, which is not JSON', async (place, input) => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', {}, () => 1)
     const error = await rejection(task.run(input, { id: 'x' }))
     expect(error).toBeInstanceOf(TypeError)
     expect((error as Error).message).toContain(`${place} `)
-    expect(await world.ledger.list({})).toEqual([])
+    expect(await model.ledger.list({})).toEqual([])
     await durable.close()
   })
 
   it('names a hole in a list', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const holes: number[] = [1]
     holes[2] = 3
     const error = await rejection(durable.task('t', {}, () => 1).run(holes))
@@ -109,8 +109,8 @@ describe('what is kept', () => {
   })
 
   it('refuses a value that contains itself', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const round: Record<string, unknown> = {}
     round['self'] = round
     expect(await rejection(durable.task('t', {}, () => 1).run(round as never))).toBeInstanceOf(TypeError)
@@ -118,8 +118,8 @@ describe('what is kept', () => {
   })
 
   it('is a failure without retry when the result is not JSON, with its place', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     let calls = 0
     const task = durable.task('t', { attempts: 3, initialDelay: 0 }, () => {
       calls++
@@ -134,8 +134,8 @@ describe('what is kept', () => {
   })
 
   it('is null for a result of nothing', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     expect(await durable.task('t', {}, () => undefined).run(null)).toBe(null)
     await durable.close()
   })
@@ -150,8 +150,8 @@ describe('what is kept', () => {
     ['an object without a prototype', Object.create(null), ''],
     ['an object that throws', new Proxy({}, { get: () => expect.fail('read') }), ''],
   ])('is told of %s that is thrown', async (_what, thrown, said) => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const task = durable.task('t', { attempts: 2, initialDelay: 0 }, () => {
       throw thrown
     })
@@ -165,8 +165,8 @@ describe('what is kept', () => {
 describe('a changed policy', () => {
   const old: PolicyInput = { attempts: 5, initialDelay: '10s', jitter: false }
 
-  async function left(world: World, failures: number): Promise<void> {
-    const host = await world.open()
+  async function left(model: ProcessModel, failures: number): Promise<void> {
+    const host = await model.open()
     const task = host.durable.task('t', old, () => {
       throw new Error('no')
     })
@@ -180,28 +180,28 @@ describe('a changed policy', () => {
   }
 
   it('is refused with what differs, field by field, and nothing is touched', async () => {
-    const world = new World()
-    await left(world, 1)
-    const before = await world.task('t', 'x')
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    await left(model, 1)
+    const before = await model.task('t', 'x')
+    const { durable } = await model.open()
     let ran = 0
     durable.task('t', { attempts: 7, initialDelay: '10s', jitter: 'full' }, () => void ran++)
     const { skipped, waiting } = await durable.resume()
-    await world.clock.advance(3_600_000)
+    await model.clock.advance(3_600_000)
     expect(waiting).toBe(0)
     expect(skipped).toMatchObject([{ scopeKind: 'task', scope: 't', id: 'x' }])
     const fields = skipped[0]?.changes.map(({ field }) => field)
     expect(fields).toEqual(expect.arrayContaining(['attempts', 'jitter']))
     expect(skipped[0]?.changes.find(({ field }) => field === 'attempts')).toMatchObject({ from: 5, to: 7 })
     expect(ran).toBe(0)
-    expect(await world.task('t', 'x')).toEqual(before)
+    expect(await model.task('t', 'x')).toEqual(before)
     await durable.close()
   })
 
   it('is told to who asks for the task', async () => {
-    const world = new World()
-    await left(world, 1)
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    await left(model, 1)
+    const { durable } = await model.open()
     const asked = durable.task('t', { attempts: 7 }, () => 1).run(null, { id: 'x' })
     asked.catch(() => undefined)
     expect(await isSettled(asked)).toBe(true)
@@ -212,49 +212,49 @@ describe('a changed policy', () => {
   })
 
   it('does not matter to a task that has ended', async () => {
-    const world = new World()
-    const first = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
     await first.durable.task('t', old, () => 1).run(null, { id: 'x' })
-    const second = await world.open()
+    const second = await model.open()
     expect(await second.durable.task('t', { attempts: 7 }, () => 2).run(null, { id: 'x' })).toBe(1)
     await first.durable.close()
     await second.durable.close()
   })
 
   it('is taken when the program says so, keeps the counts, and that is recorded', async () => {
-    const world = new World()
-    await left(world, 2)
-    const { durable } = await world.open({ policyChange: 'accept' })
+    const model = new ProcessModel()
+    await left(model, 2)
+    const { durable } = await model.open({ policyChange: 'accept' })
     const seen: number[] = []
     const task = durable.task('t', { attempts: 7, initialDelay: '10s', jitter: false }, (_input: null, { attempt }) => {
       seen.push(attempt)
       return 'done'
     })
     expect(await durable.resume()).toMatchObject({ waiting: 1, skipped: [] })
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     expect(seen).toEqual([3])
     expect(await task.status('x')).toMatchObject({ state: 'succeeded', attempts: 3 })
-    expect((await world.ledger.events(0, 99)).map(({ type }) => type)).toContain('policy_accepted')
+    expect((await model.ledger.events(0, 99)).map(({ type }) => type)).toContain('policy_accepted')
     await durable.close()
   })
 
   it('that allows fewer attempts than were made is exhausted, without another one', async () => {
-    const world = new World()
-    await left(world, 3)
-    const { durable } = await world.open({ policyChange: 'accept' })
+    const model = new ProcessModel()
+    await left(model, 3)
+    const { durable } = await model.open({ policyChange: 'accept' })
     let ran = 0
     const task = durable.task('t', { attempts: 2, initialDelay: '10s' }, () => void ran++)
     await durable.resume()
-    await world.clock.advance(3_600_000)
+    await model.clock.advance(3_600_000)
     expect(ran).toBe(0)
     expect(await task.status('x')).toMatchObject({ state: 'failed', stopReason: 'attempts_exhausted', attempts: 3 })
     await durable.close()
   })
 
   it('is none when only the order of its keys changed', async () => {
-    const world = new World()
-    await left(world, 1)
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    await left(model, 1)
+    const { durable } = await model.open()
     durable.task('t', { jitter: false, initialDelay: '10s', attempts: 5 }, () => 1)
     expect(await durable.resume()).toMatchObject({ waiting: 1, skipped: [] })
     await durable.close()

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { Budget, BudgetRequest } from '../../packages/reprise/src/core/budget.js'
 import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
-import type { Decided, DueRequest, Keys, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
+import type { Decided, DueRequest, Keys, Ledger, Seat, View } from '../../packages/reprise/src/ledger/ledger.js'
 import type { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { withVerbs } from './with-verbs.js'
-import { type Host, rejection, turns, World } from './world.js'
+import { type Host, rejection, turns, ProcessModel } from './process-model.js'
 
 type Opened = Host & { task: TaskHandle<null, unknown> }
 
@@ -15,9 +15,9 @@ const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('what was granted to an attempt', () => {
   it('goes back when a look finds that the interrupted attempt happened', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const open = async (): Promise<Opened> => {
-      const host = await world.open({ budgets: { shared: concurrencyBudget({ max: 1 }) } })
+      const host = await model.open({ budgets: { shared: concurrencyBudget({ max: 1 }) } })
       const onInterrupt = { verify: () => ({ done: 1 }) }
       return { ...host, task: host.durable.task<null, unknown>('t', { budget: 'shared' }, hang, { onInterrupt }) }
     }
@@ -28,8 +28,8 @@ describe('what was granted to an attempt', () => {
     const heir = await open()
     await heir.durable.resume()
     await turns()
-    expect((await world.task('t', 'a')).status).toBe('succeeded')
-    expect((await world.ledger.gates())[0]?.state).toEqual({ inUse: 0 })
+    expect((await model.task('t', 'a')).status).toBe('succeeded')
+    expect((await model.ledger.gates())[0]?.state).toEqual({ inUse: 0 })
     await heir.durable.close()
   })
 
@@ -42,11 +42,11 @@ describe('what was granted to an attempt', () => {
             return decide(view)
           }),
       })
-    const world = new World(redone)
-    const { durable } = await world.open({ budgets: { shared: concurrencyBudget({ max: 1 }) } })
+    const model = new ProcessModel(redone)
+    const { durable } = await model.open({ budgets: { shared: concurrencyBudget({ max: 1 }) } })
     const task = durable.task('t', { budget: 'shared' }, () => 1)
     await task.run(null)
-    expect((await world.ledger.gates())[0]?.state).toEqual({ inUse: 0 })
+    expect((await model.ledger.gates())[0]?.state).toEqual({ inUse: 0 })
     await durable.close()
   })
 
@@ -56,12 +56,12 @@ describe('what was granted to an attempt', () => {
       allowAttempt: () => ({ allowed: true, reason: 'allowed' }),
       settle: (request: BudgetRequest) => void settled.push(request.attempt),
     })
-    const world = new World()
-    const first = await world.open({ budgets: { shared: budget() } })
+    const model = new ProcessModel()
+    const first = await model.open({ budgets: { shared: budget() } })
     await first.durable.task('t', { budget: 'shared' }, hang).start(null, { id: 'a' })
     await turns()
     await first.kill()
-    const heir = await world.open({ budgets: { shared: budget() } })
+    const heir = await model.open({ budgets: { shared: budget() } })
     const task = heir.durable.task('t', { budget: 'shared' }, () => 1)
     await heir.durable.resume()
     await task.run(null, { id: 'a' })
@@ -70,14 +70,14 @@ describe('what was granted to an attempt', () => {
   })
 
   it('that cannot be given back, since the budget throws, harms no task', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const budget: Budget = {
       allowAttempt: () => ({ allowed: true, reason: 'allowed' }),
       settle: () => {
         throw new Error('a bug of the budget')
       },
     }
-    const { durable } = await world.open({ budgets: { shared: budget } })
+    const { durable } = await model.open({ budgets: { shared: budget } })
     const task = durable.task('t', { budget: 'shared' }, () => 1)
     expect(await task.run(null)).toBe(1)
     await durable.close()
@@ -88,14 +88,14 @@ describe('a transaction', () => {
   it('takes one place of a breaker that is half open, however often it is done', async () => {
     const redone = (ledger: MemoryLedger): Ledger =>
       withVerbs(ledger, {
-        claim: <T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>) =>
-          ledger.claim(request, (task, view) => {
-            decide(task, view)
-            return decide(task, view)
+        claim: <T>(request: DueRequest, decide: (task: TaskRecord, view: View, seat: Seat) => Decided<T>) =>
+          ledger.claim(request, (task, view, seat) => {
+            decide(task, view, seat)
+            return decide(task, view, seat)
           }),
       })
-    const world = new World(redone)
-    const { durable } = await world.open()
+    const model = new ProcessModel(redone)
+    const { durable } = await model.open()
     const policy = { attempts: 1, breaker: { failureThreshold: 1, recoveryTimeout: '1s' } } as const
     let runs = 0
     const task = durable.task('t', policy, () => {
@@ -103,7 +103,7 @@ describe('a transaction', () => {
       return 1
     })
     await rejection(task.run(null))
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     expect(await task.run(null)).toBe(1)
     await durable.close()
   })

@@ -15,23 +15,23 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, rejection, turns, until, World } from './world.js'
+import { deferred, rejection, turns, until, ProcessModel } from './process-model.js'
 import { clockReading } from '../clock-reading.js'
 
 const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('an attempt that waits for a look', () => {
   it('is not run as if it were the look when the new policy has none', async () => {
-    const world = new World()
-    const first = await world.open()
+    const model = new ProcessModel()
+    const first = await model.open()
     await first.durable.task('t', {}, hang, { onInterrupt: { verify: () => 'rerun' } }).start(null, { id: 'a' })
     await turns()
     await first.kill()
-    const second = await world.open()
+    const second = await model.open()
     second.durable.task('t', {}, hang, { onInterrupt: { verify: hang } })
     await second.durable.resume()
     await second.kill()
-    const third = await world.open({ policyChange: 'accept' })
+    const third = await model.open({ policyChange: 'accept' })
     const runs: string[] = []
     const task = third.durable.task('t', {}, (_input, { attempt, execution }) => {
       runs.push(`${attempt}.${execution}`)
@@ -46,8 +46,8 @@ describe('an attempt that waits for a look', () => {
 
 describe('an input', () => {
   it('is what it was when the task was asked for', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const seen: number[] = []
     const task = durable.task<{ n: number }, null>('t', {}, ({ n }) => {
       seen.push(n)
@@ -66,8 +66,8 @@ describe('an input', () => {
   })
 
   it('is the same for the next attempt, whatever the operation did to its own', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     const policy = { attempts: 2, initialDelay: 0 } as const
     const seen: number[] = []
     const task = durable.task<{ n: number }, null>('t', policy, (input) => {
@@ -156,13 +156,13 @@ describe('a ledger with a clock of its own', () => {
 
 describe('closing', () => {
   it('does not fail because somebody was looking at what others do', async () => {
-    const world = new World()
-    const elsewhere = await world.open()
+    const model = new ProcessModel()
+    const elsewhere = await model.open()
     await elsewhere.durable.task('t', {}, hang).start(null, { id: 'a' })
     await turns()
     const gate = deferred()
     const looking = deferred()
-    const line = withVerbs(world.ledger, {
+    const line = withVerbs(model.ledger, {
       get: async () => {
         looking.resolve()
         await gate.promise
@@ -179,7 +179,7 @@ describe('closing', () => {
       policyChange: 'refuse',
       identity: { ...ownIdentity(), host: 'x' },
     } as const
-    const durable = await Durable.open(line, environmentOf({ clock: world.clock }), settings)
+    const durable = await Durable.open(line, environmentOf({ clock: model.clock }), settings)
     const waiter = rejection(durable.task('t', {}, hang).run(null, { id: 'a' }))
     await looking.promise
     await durable.close()
@@ -213,24 +213,24 @@ describe('questions about many tasks', () => {
 
 describe('who waits for a task of another process', () => {
   it('hears of its end though the store was held at the first look', async () => {
-    const world = new World()
-    const elsewhere = await world.open()
+    const model = new ProcessModel()
+    const elsewhere = await model.open()
     const end = deferred<number>()
     const theirs = elsewhere.durable.task('t', {}, () => end.promise)
     await theirs.start(null, { id: 'a' })
     await turns()
     let looks = 0
-    const line = withVerbs(world.ledger, {
+    const line = withVerbs(model.ledger, {
       // Nobody writes after the end.
       changeMark: async () => 1,
       get: async (key) => {
         if (++looks === 1) throw new LedgerError('busy', 'held')
-        return world.ledger.get(key)
+        return model.ledger.get(key)
       },
     })
     const identity = { ...ownIdentity(), host: 'x' }
     const settings = { concurrency: 5, leaseMs: 60_000, policyChange: 'refuse', identity } as const
-    const durable = await Durable.open(line, environmentOf({ clock: world.clock }), settings)
+    const durable = await Durable.open(line, environmentOf({ clock: model.clock }), settings)
     let result: unknown
     const waiting = durable.task('t', {}, hang).run(null, { id: 'a' })
     const told = waiting.then((value) => (result = value)).catch(() => undefined)
@@ -245,19 +245,19 @@ describe('who waits for a task of another process', () => {
   })
 
   it('hears that it was cancelled elsewhere while it stands in line here', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const budget = (): Budget => ({
       allowAttempt: () => ({ allowed: false, reason: 'full' }),
       park: () => () => undefined,
     })
-    const here = await world.open({ budgets: { shared: budget() } })
-    const there = await world.open({ budgets: { shared: budget() } })
+    const here = await model.open({ budgets: { shared: budget() } })
+    const there = await model.open({ budgets: { shared: budget() } })
     let failure: unknown
     const told = here.durable
       .task('t', { budget: 'shared' }, hang)
       .run(null, { id: 'a' })
       .catch((error: unknown) => (failure = error))
-    await until(async () => (await world.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' }))?.status === 'parked')
+    await until(async () => (await model.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' }))?.status === 'parked')
     await there.durable.task('t', { budget: 'shared' }, hang).cancel('a')
     try {
       await until(() => failure !== undefined)

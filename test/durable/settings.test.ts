@@ -4,7 +4,7 @@ import { isRepriseError } from 'reprise'
 import { openDurable, TaskRefusedError } from 'reprise/durable'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { Budget, Decision } from '../../packages/reprise/src/core/budget.js'
-import { rejection, turns, World } from './world.js'
+import { rejection, turns, ProcessModel } from './process-model.js'
 
 const fail = (): never => {
   throw Object.assign(new RangeError('no luck'), { code: 'E_LUCK' })
@@ -154,7 +154,7 @@ describe('an option', () => {
 
 describe('an operation', () => {
   it('is told how the attempt before it failed, by the same words before and after a restart', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const policy = { attempts: 3, initialDelay: '1s', jitter: false } as const
     const seen: unknown[] = []
     const operation = (
@@ -164,15 +164,15 @@ describe('an operation', () => {
       seen.push([attempt, previousError?.name, previousError?.message, (previousError as { code?: string })?.code])
       return fail()
     }
-    let host = await world.open()
+    let host = await model.open()
     await host.durable.task('t', policy, operation).start(null, { id: 'a' })
     await turns()
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     await turns()
     await host.durable.close()
-    host = await world.open()
+    host = await model.open()
     host.durable.task('t', policy, operation)
-    await world.clock.advance(2000)
+    await model.clock.advance(2000)
     await turns()
     const told = ['RangeError', 'no luck', 'E_LUCK']
     expect(seen).toEqual([
@@ -184,15 +184,15 @@ describe('an operation', () => {
   })
 
   it('has its whole time from its first start on, however long it waited for a process', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const policy = { attempts: 2, timeout: '10s' } as const
-    const early = await world.open({ concurrency: 1 })
+    const early = await model.open({ concurrency: 1 })
     const busy = early.durable.task('busy', {}, () => new Promise<never>(() => undefined))
     const late = early.durable.task('late', policy, (_input: null, { remainingMs }) => remainingMs ?? null)
     await busy.start(null, { id: 'a' })
     await turns()
     await late.start(null, { id: 'a' })
-    await world.clock.advance(3_600_000)
+    await model.clock.advance(3_600_000)
     await busy.cancel('a')
     await turns()
     expect(await late.run(null, { id: 'a' })).toBe(10_000)
@@ -200,8 +200,8 @@ describe('an operation', () => {
   })
 
   it('is not begun in a process that drains, and who asks for it is told', async () => {
-    const world = new World()
-    const { durable } = await world.open()
+    const model = new ProcessModel()
+    const { durable } = await model.open()
     let runs = 0
     const task = durable.task('t', {}, () => ++runs)
     expect(await task.run(null, { id: 'a' })).toBe(1)
@@ -215,7 +215,7 @@ describe('an operation', () => {
   })
 
   it('is decided by done or rerun, and nothing else', async () => {
-    const { durable } = await new World().open()
+    const { durable } = await new ProcessModel().open()
     const task = durable.task('t', {}, () => 1)
     await task.run(null, { id: 'a' })
     expect(await rejection(task.decide('a', 'maybe' as never))).toMatchObject({ name: 'TypeError' })
@@ -251,9 +251,9 @@ class Door implements Budget {
 
 describe('tasks that are let out of a line together', () => {
   it('still run no more at a time than the process may', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const door = new Door()
-    const { durable } = await world.open({ concurrency: 3, budgets: { door } })
+    const { durable } = await model.open({ concurrency: 3, budgets: { door } })
     let [now, most] = [0, 0]
     const task = durable.task('t', { budget: 'door' }, async (input: number) => {
       most = Math.max(most, ++now)
@@ -267,7 +267,7 @@ describe('tasks that are let out of a line together', () => {
     const results = inputs.map((input) => task.run(input, { id: `i${input}` }))
     await turns()
     // No more than may run are taken out of the ledger to stand in line.
-    const inLine = await world.ledger.list({ statuses: ['parked'] })
+    const inLine = await model.ledger.list({ statuses: ['parked'] })
     expect(inLine.length).toBeGreaterThan(0)
     expect(inLine.length).toBeLessThan(inputs.length)
     door.open()
@@ -278,9 +278,9 @@ describe('tasks that are let out of a line together', () => {
   })
 
   it('give back what they were let through with if the process stops first', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const door = new Door()
-    const host = await world.open({ concurrency: 1, budgets: { door } })
+    const host = await model.open({ concurrency: 1, budgets: { door } })
     const busy = host.durable.task('busy', {}, () => new Promise<never>(() => undefined))
     const task = host.durable.task('t', { budget: 'door' }, () => 'ran')
     await task.start(null, { id: 'a' })
@@ -289,9 +289,9 @@ describe('tasks that are let out of a line together', () => {
     await turns()
     door.open()
     await turns()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'parked' })
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'parked' })
     await host.durable.close()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null })
+    expect(await model.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null })
     expect(door.given).toBe(0)
   })
 })

@@ -7,7 +7,7 @@ import type { Decided, Keys, Ledger, View } from '../../packages/reprise/src/led
 import type { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { Json } from '../../packages/reprise/src/ledger/records.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, type Host, turns, World } from './world.js'
+import { deferred, type Host, turns, ProcessModel } from './process-model.js'
 
 type Doing = () => unknown
 
@@ -22,12 +22,12 @@ let ids = 0
 /** By id of the task: any process may run it. */
 const doings = new Map<string, Doing>()
 
-async function open(world: World, breaker: object = {}, name = 't'): Promise<Opened> {
+async function open(model: ProcessModel, breaker: object = {}, name = 't'): Promise<Opened> {
   const seen: string[] = []
   const onEvent = (event: { type: string; from?: string; to?: string }): void => {
     if (event.type === 'breaker_changed') seen.push(`${event.from}→${event.to}`)
   }
-  const host = await world.open({ observers: [{ onEvent }] })
+  const host = await model.open({ observers: [{ onEvent }] })
   const limits = { key: 'shared', failureThreshold: 4, recoveryTimeout: '60s', halfOpenMaxCalls: 1, ...breaker }
   const task = host.durable.task<string, unknown>(name, { attempts: 1, breaker: limits }, (id) => doings.get(id)?.())
   const run = async (doing: Doing, id = `n${ids++}`): Promise<unknown> => {
@@ -44,53 +44,53 @@ const fine = (): string => 'fine'
 const hang = (): Promise<never> => new Promise(() => undefined)
 const REFUSED = { stopReason: 'breaker_open', attempts: 0 }
 
-async function stateOf(world: World): Promise<Json | undefined> {
-  return (await world.ledger.gates()).find(({ key }) => key === 'breaker:shared')?.state
+async function stateOf(model: ProcessModel): Promise<Json | undefined> {
+  return (await model.ledger.gates()).find(({ key }) => key === 'breaker:shared')?.state
 }
 
 /** The breaker has opened, and its time has passed. */
-async function recovering(world: World, ...hosts: Opened[]): Promise<void> {
+async function recovering(model: ProcessModel, ...hosts: Opened[]): Promise<void> {
   for (let failure = 0; failure < 4; failure++) await hosts[failure % hosts.length]?.run(fail)
-  await world.clock.advance(60_000)
+  await model.clock.advance(60_000)
 }
 
 describe('a breaker of two processes', () => {
   it('opens with the failure that makes the threshold full, whoever has it', async () => {
-    const world = new World()
-    const [one, other] = [await open(world), await open(world)]
+    const model = new ProcessModel()
+    const [one, other] = [await open(model), await open(model)]
     for (const host of [one, other, one]) await host.run(fail)
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 3 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 3 })
     await other.run(fail)
-    expect(await stateOf(world)).toMatchObject({ phase: 'open', failures: 4 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'open', failures: 4 })
     for (const host of [one, other]) expect(await host.run(fine)).toMatchObject(REFUSED)
     for (const host of [one, other]) expect(host.seen).toEqual(['closed→open'])
     for (const { durable } of [one, other]) await durable.close()
   })
 
   it('forgets the failures of both with a success of one', async () => {
-    const world = new World()
-    const [one, other] = [await open(world), await open(world)]
+    const model = new ProcessModel()
+    const [one, other] = [await open(model), await open(model)]
     for (const host of [one, one, one]) await host.run(fail)
     await other.run(fine)
     await one.run(fail)
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 1 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 1 })
     for (const { durable } of [one, other]) await durable.close()
   })
 
   it('lets so many probes through as it has slots, over both', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const limits = { halfOpenMaxCalls: 2 }
-    const [one, other] = [await open(world, limits), await open(world, limits)]
-    await recovering(world, one, other)
+    const [one, other] = [await open(model, limits), await open(model, limits)]
+    await recovering(model, one, other)
     const ends = [deferred<string>(), deferred<string>()]
     const probes = [one.run(() => ends[0]?.promise), other.run(() => ends[1]?.promise)]
     await turns()
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 2 })
-    const late = await open(world, limits)
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 2 })
+    const late = await open(model, limits)
     for (const host of [one, other, late]) expect(await host.run(fine)).toMatchObject(REFUSED)
     for (const end of ends) end.resolve('fine')
     expect(await Promise.all(probes)).toEqual(['fine', 'fine'])
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 0 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 0 })
     for (const host of [one, other, late]) expect(await host.run(fine)).toBe('fine')
     expect(one.seen).toEqual(['closed→open', 'open→half_open', 'half_open→closed'])
     expect(late.seen).toEqual(['half_open→closed'])
@@ -98,73 +98,73 @@ describe('a breaker of two processes', () => {
   })
 
   it('is not closed by a probe of one while that of the other has opened it again', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const limits = { halfOpenMaxCalls: 2 }
-    const [one, other] = [await open(world, limits), await open(world, limits)]
-    await recovering(world, one)
+    const [one, other] = [await open(model, limits), await open(model, limits)]
+    await recovering(model, one)
     const end = deferred<string>()
     const probe = one.run(() => end.promise)
     await turns()
     await other.run(fail)
     end.resolve('done')
     expect(await probe).toBe('done')
-    expect(await stateOf(world)).toMatchObject({ phase: 'open', openUntilMs: world.now + 60_000 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'open', openUntilMs: model.now + 60_000 })
     for (const host of [one, other]) expect(await host.run(fine)).toMatchObject(REFUSED)
     for (const { durable } of [one, other]) await durable.close()
   })
 
   it('counts nothing of what was begun before a person changed it, in a process that came after it either', async () => {
-    const world = new World()
-    const one = await open(world)
+    const model = new ProcessModel()
+    const one = await open(model)
     const end = deferred()
     const flying = one.run(() => end.promise)
     await turns()
-    await resetBreaker(world.ledger, 'shared', { reason: 'all is well' })
-    const late = await open(world)
+    await resetBreaker(model.ledger, 'shared', { reason: 'all is well' })
+    const late = await open(model)
     for (let failure = 0; failure < 3; failure++) await late.run(fail)
     end.reject(new Error('late'))
     await flying
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 3 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 3 })
     for (const { durable } of [one, late]) await durable.close()
   })
 })
 
 describe('the slot of a probe', () => {
   it('goes back when its process was killed and another takes its task over, and the task needs a new one', async () => {
-    const world = new World()
-    const [one, other] = [await open(world), await open(world)]
-    await recovering(world, one)
+    const model = new ProcessModel()
+    const [one, other] = [await open(model), await open(model)]
+    await recovering(model, one)
     void one.run(hang, 'killed')
     await turns()
     expect(await other.run(fine)).toMatchObject(REFUSED)
     await one.kill()
     expect(await other.run(fine)).toMatchObject(REFUSED)
-    const before = await world.task('t', 'killed')
+    const before = await model.task('t', 'killed')
     expect(before.progress.current).toMatchObject({ probe: { breaker: 'shared' } })
     const end = deferred<string>()
     const again = other.run(() => end.promise, 'killed')
     await other.durable.resume()
     await turns()
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 1 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 1 })
     expect(await other.run(fine)).toMatchObject(REFUSED)
     end.resolve('fine')
     expect(await again).toBe('fine')
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed' })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed' })
     await other.durable.close()
   })
 
   it('goes back to a program that uses the breaker and knows nothing of the task', async () => {
-    const world = new World()
-    const [one, other] = [await open(world), await open(world, {}, 'another')]
-    await recovering(world, one)
+    const model = new ProcessModel()
+    const [one, other] = [await open(model), await open(model, {}, 'another')]
+    await recovering(model, one)
     const end = deferred<string>()
     const probe = one.run(() => end.promise, 'unknown')
     await turns()
     expect(await other.run(fine)).toMatchObject(REFUSED)
     await one.expire()
     await other.durable.resume()
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 0 })
-    expect((await world.task('t', 'unknown')).progress.current).not.toHaveProperty('probe')
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 0 })
+    expect((await model.task('t', 'unknown')).progress.current).not.toHaveProperty('probe')
     await other.durable.resume()
     const heir = deferred<string>()
     const next = other.run(() => heir.promise)
@@ -172,27 +172,27 @@ describe('the slot of a probe', () => {
     // It was only believed to be lost: what it did is recorded, and the breaker hears of it from nobody.
     end.resolve('fine')
     expect(await probe).toBe('fine')
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 1, successes: 0 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 1, successes: 0 })
     heir.resolve('fine')
     await next
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed' })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed' })
     for (const { durable } of [one, other]) await durable.close()
   })
 
   it('goes back once when another process cancels the task', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const limits = { halfOpenMaxCalls: 2 }
-    const [one, other] = [await open(world, limits), await open(world, limits)]
-    await recovering(world, one)
+    const [one, other] = [await open(model, limits), await open(model, limits)]
+    await recovering(model, one)
     const end = deferred<string>()
     const probes = [one.run(() => end.promise, 'probe'), one.run(hang, 'hangs')]
     await turns()
     await other.task.cancel('probe')
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 1 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 1 })
     end.resolve('too late')
     expect(await probes[0]).toMatchObject({ stopReason: 'aborted' })
     await turns()
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 1, successes: 0 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 1, successes: 0 })
     await other.task.reset('probe')
     await turns()
     await other.task.cancel('hangs')
@@ -200,14 +200,14 @@ describe('the slot of a probe', () => {
   })
 
   it('goes back when its process stops in order', async () => {
-    const world = new World()
-    const [one, other] = [await open(world), await open(world)]
-    await recovering(world, one)
+    const model = new ProcessModel()
+    const [one, other] = [await open(model), await open(model)]
+    await recovering(model, one)
     void one.run(hang, 'probe')
     await turns()
     other.line.hold()
     await one.durable.stop()
-    expect(await stateOf(world)).toMatchObject({ phase: 'half_open', probes: 0 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'half_open', probes: 0 })
     other.line.release()
     await other.durable.stop()
   })
@@ -234,12 +234,12 @@ function undone(between: (ledger: MemoryLedger) => Promise<void> = async () => u
 
 describe('a transaction that has to be done again', () => {
   it('counts a failure once', async () => {
-    const world = new World(undone())
-    const host = await open(world)
+    const model = new ProcessModel(undone())
+    const host = await open(model)
     for (let failure = 0; failure < 3; failure++) await host.run(fail)
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 3 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 3 })
     await host.run(fail)
-    expect(await stateOf(world)).toMatchObject({ phase: 'open', failures: 4 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'open', failures: 4 })
     expect(host.seen).toEqual(['closed→open'])
     await host.durable.close()
   })
@@ -248,7 +248,7 @@ describe('a transaction that has to be done again', () => {
     const gate = { key: 'breaker:shared', kind: 'breaker' } as const
     const counted = { phase: 'closed', failures: 1, openUntilMs: null, epoch: 0, probes: 0, successes: 0 }
     let isOnce = true
-    const world = new World(
+    const model = new ProcessModel(
       undone(async (ledger) => {
         if (!isOnce) return
         isOnce = false
@@ -258,9 +258,9 @@ describe('a transaction that has to be done again', () => {
         }))
       }),
     )
-    const host = await open(world)
+    const host = await open(model)
     await host.run(fail)
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 2 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 2 })
     await host.durable.close()
   })
 
@@ -268,36 +268,36 @@ describe('a transaction that has to be done again', () => {
     const redone = (ledger: MemoryLedger): Ledger =>
       withVerbs(ledger, {
         claim: (request, decide) =>
-          ledger.claim(request, (task, view) => {
-            decide(task, view)
-            return decide(task, view)
+          ledger.claim(request, (task, view, seat) => {
+            decide(task, view, seat)
+            return decide(task, view, seat)
           }),
       })
-    const world = new World(redone)
+    const model = new ProcessModel(redone)
     const budgets = { shared: tokenBucket({ capacity: 5, refillPerSecond: 0.001 }) }
-    const { durable } = await world.open({ budgets })
+    const { durable } = await model.open({ budgets })
     await durable.task('t', { attempts: 1, budget: 'shared' }, fine).run(null)
-    expect((await world.ledger.gates())[0]?.state).toMatchObject({ tokens: 4 })
+    expect((await model.ledger.gates())[0]?.state).toMatchObject({ tokens: 4 })
     await durable.close()
   })
 })
 
 describe('a breaker that an earlier version wrote', () => {
   it('is open again where it was half-open, since nobody knows of its slots', async () => {
-    const world = new World()
-    const state = { phase: 'half_open', failures: 4, openUntilMs: world.now - 1 }
-    await world.ledger.transact({ tasks: [] }, () => ({
+    const model = new ProcessModel()
+    const state = { phase: 'half_open', failures: 4, openUntilMs: model.now - 1 }
+    await model.ledger.transact({ tasks: [] }, () => ({
       gates: [{ key: 'breaker:shared', kind: 'breaker', state }],
       result: 0,
     }))
-    const host = await open(world)
+    const host = await open(model)
     const end = deferred<string>()
     const probe = host.run(() => end.promise)
     await turns()
     expect(await host.run(fine)).toMatchObject(REFUSED)
     end.resolve('fine')
     expect(await probe).toBe('fine')
-    expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 0, probes: 0 })
+    expect(await stateOf(model)).toMatchObject({ phase: 'closed', failures: 0, probes: 0 })
     await host.durable.close()
   })
 })

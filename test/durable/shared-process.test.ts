@@ -3,23 +3,23 @@ import { countBudget } from 'reprise'
 import { expect, it } from 'vitest'
 import { LedgerError } from '../../packages/reprise/src/ledger/errors.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, rejection, turns, until, World } from './world.js'
+import { deferred, rejection, turns, until, ProcessModel } from './process-model.js'
 
 const NEW = { id: 'night-1', kind: 'test', name: 'night', definition: {}, fingerprint: 'f1' }
 const STEP = { attempts: 3, initialDelay: '1s', jitter: false } as const
 
 it('a budget of the program counts on after a run that brought one of its name', async () => {
-  const world = new World()
+  const model = new ProcessModel()
   const budgets = { api: countBudget({ total: 9 }) }
   const [{ durable }, other] = [
-    await world.open({ budgets }),
-    await world.open({ budgets: { api: countBudget({ total: 9 }) } }),
+    await model.open({ budgets }),
+    await model.open({ budgets: { api: countBudget({ total: 9 }) } }),
   ]
   const policy = { attempts: 2, initialDelay: 0, jitter: false, budget: 'api' } as const
   const fails = (): Promise<null> => Promise.reject(new Error('down'))
   const [mine, theirs] = [durable.task('mine', policy, fails), other.durable.task('theirs', policy, fails)]
   const used = async (): Promise<unknown> => {
-    const gate = (await world.ledger.gates()).find(({ key }) => key === 'budget:api')
+    const gate = (await model.ledger.gates()).find(({ key }) => key === 'budget:api')
     return (gate?.state as { used: number } | undefined)?.used
   }
   await rejection(mine.run(null))
@@ -34,8 +34,8 @@ it('a budget of the program counts on after a run that brought one of its name',
 })
 
 it('an observer that two runs brought hears of the second after the first has gone', async () => {
-  const world = new World()
-  const { durable } = await world.open()
+  const model = new ProcessModel()
+  const { durable } = await model.open()
   const told: string[] = []
   const observer = { onEvent: ({ type }: { readonly type: string }): void => void told.push(type) }
   const first = await durable.runs.start(NEW, { observer })
@@ -54,7 +54,7 @@ it('a step whose caller goes while it is being claimed harms no other task of th
   const [claimed, recorded] = [deferred(), deferred()]
   let isHeld = false
   let claims = 0
-  const world = new World((ledger) =>
+  const model = new ProcessModel((ledger) =>
     withVerbs(ledger, {
       claim: async (request, decide) => {
         if (isHeld && ++claims > 0) await claimed.promise
@@ -69,7 +69,7 @@ it('a step whose caller goes while it is being claimed harms no other task of th
       },
     }),
   )
-  const first = await world.open()
+  const first = await model.open()
   const run = await first.durable.runs.start(NEW)
   void run
     .step('a', STEP, () => Promise.reject(new Error('down')))
@@ -77,8 +77,8 @@ it('a step whose caller goes while it is being claimed harms no other task of th
     .catch(() => undefined)
   await until(async () => (await run.tasks(['waiting'])).length === 1)
   await first.kill()
-  await world.clock.advance(5000)
-  const { durable } = await world.open()
+  await model.clock.advance(5000)
+  const { durable } = await model.open()
   const plain = durable.task<null, string>('plain', { attempts: 1 }, () => 'fine')
   const again = await durable.runs.take('night-1')
   isHeld = true

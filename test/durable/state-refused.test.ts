@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TaskProgress, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
 import { withVerbs } from './with-verbs.js'
-import { rejection, turns, World } from './world.js'
+import { rejection, turns, ProcessModel } from './process-model.js'
 
 const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
 const KEY = { scopeKind: 'task', scope: 't', id: 'a' } as const
@@ -15,25 +15,25 @@ const withRetry =
   (task) => ({ ...task, progress: { ...task.progress, retry: { ...task.progress.retry, ...change } } })
 
 /** A task that has failed once and waits, changed behind everybody's back. */
-async function spoiled(change: Change): Promise<World> {
-  const world = new World()
-  const host = await world.open()
+async function spoiled(change: Change): Promise<ProcessModel> {
+  const model = new ProcessModel()
+  const host = await model.open()
   const task = host.durable.task('t', POLICY, () => {
     throw new Error('no')
   })
   await task.start(null, { id: 'a' })
   await turns()
   await host.durable.close()
-  await world.ledger.transact({ tasks: [KEY] }, (view) => ({
+  await model.ledger.transact({ tasks: [KEY] }, (view) => ({
     tasks: [change(view.task(KEY) as TaskRecord)],
     result: undefined,
   }))
-  return world
+  return model
 }
 
-async function reopened(world: World) {
+async function reopened(model: ProcessModel) {
   const events: RepriseEvent[] = []
-  const host = await world.open({ observers: [{ onEvent: (event) => events.push(event) }] })
+  const host = await model.open({ observers: [{ onEvent: (event) => events.push(event) }] })
   let runs = 0
   const task = host.durable.task<null, unknown>('t', POLICY, () => ++runs)
   return { ...host, task, events, runs: () => runs }
@@ -84,16 +84,16 @@ describe('a stored state that cannot be', () => {
       ['attempt 2 is in flight, and 1 were begun', 'its execution is 0', 'it started at -1, which is not a time'],
     ],
   ])('is refused, named and left as it is: %s', async (_what, change, faults) => {
-    const world = await spoiled(change)
-    const before = await world.task('t', 'a')
-    const { durable, task, events, runs } = await reopened(world)
+    const model = await spoiled(change)
+    const before = await model.task('t', 'a')
+    const { durable, task, events, runs } = await reopened(model)
     const { refused, waiting } = await durable.resume()
     expect(refused).toMatchObject([{ ...KEY, faults }])
     expect(waiting).toBe(0)
-    await world.clock.advance(60_000)
+    await model.clock.advance(60_000)
     await turns()
     expect(runs()).toBe(0)
-    expect(await world.task('t', 'a')).toEqual(before)
+    expect(await model.task('t', 'a')).toEqual(before)
     const told = events.filter(({ type }) => type === 'state_refused')
     expect(told).toMatchObject([{ taskId: 'a', faults }])
     const error = await rejection(task.run(null, { id: 'a' }))
@@ -103,9 +103,9 @@ describe('a stored state that cannot be', () => {
   })
 
   it('is passed over by a process that never resumes, and others are not', async () => {
-    const world = await spoiled(withRetry({ totalDelayMs: -1 }))
-    const { durable, task, events } = await reopened(world)
-    await world.clock.advance(60_000)
+    const model = await spoiled(withRetry({ totalDelayMs: -1 }))
+    const { durable, task, events } = await reopened(model)
+    await model.clock.advance(60_000)
     await turns()
     expect(await task.run(null, { id: 'b' })).toBe(1)
     expect(events.filter(({ type }) => type === 'state_refused')).toHaveLength(1)
@@ -113,71 +113,71 @@ describe('a stored state that cannot be', () => {
   })
 
   it('is looked at again by a resume, after somebody has mended it', async () => {
-    const world = await spoiled(withRetry({ totalDelayMs: -1 }))
-    const { durable, task } = await reopened(world)
+    const model = await spoiled(withRetry({ totalDelayMs: -1 }))
+    const { durable, task } = await reopened(model)
     expect((await durable.resume()).refused).toHaveLength(1)
-    await world.ledger.transact({ tasks: [KEY] }, (view) => ({
+    await model.ledger.transact({ tasks: [KEY] }, (view) => ({
       tasks: [withRetry({ totalDelayMs: 1000, lastDelayMs: 1000 })(view.task(KEY) as TaskRecord)],
       result: undefined,
     }))
     expect((await durable.resume()).refused).toEqual([])
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     expect(await task.run(null, { id: 'a' })).toBe(1)
     await durable.close()
   })
 
   it('is not taken from a lost owner, whose row stays', async () => {
-    const world = new World()
-    const lost = await world.open()
+    const model = new ProcessModel()
+    const lost = await model.open()
     await lost.durable.task('t', POLICY, () => new Promise<never>(() => undefined)).start(null, { id: 'a' })
     await turns()
     await lost.kill()
-    await world.ledger.transact({ tasks: [KEY] }, (view) => ({
+    await model.ledger.transact({ tasks: [KEY] }, (view) => ({
       tasks: [withRetry({ launched: 9 })(view.task(KEY) as TaskRecord)],
       result: undefined,
     }))
-    const before = await world.task('t', 'a')
-    const { durable } = await reopened(world)
+    const before = await model.task('t', 'a')
+    const { durable } = await reopened(model)
     expect(await durable.resume()).toMatchObject({ resumed: 0 })
-    expect(await world.task('t', 'a')).toEqual(before)
-    expect((await world.ledger.owners()).some(({ id }) => id === lost.line.owner?.id)).toBe(true)
+    expect(await model.task('t', 'a')).toEqual(before)
+    expect((await model.ledger.owners()).some(({ id }) => id === lost.line.owner?.id)).toBe(true)
     await durable.close()
   })
 
   it('without a retry state is an older one: it gets a fresh state, and that is recorded', async () => {
-    const world = await spoiled((task) => ({ ...task, progress: {} as never }))
-    const { durable, task } = await reopened(world)
+    const model = await spoiled((task) => ({ ...task, progress: {} as never }))
+    const { durable, task } = await reopened(model)
     expect(await durable.resume()).toMatchObject({ migrated: 1, waiting: 1, refused: [] })
-    await world.clock.advance(5000)
+    await model.clock.advance(5000)
     expect(await task.run(null, { id: 'a' })).toBe(1)
-    expect((await world.ledger.events(0, 10)).map(({ type }) => type)).toContain('migrated')
+    expect((await model.ledger.events(0, 10)).map(({ type }) => type)).toContain('migrated')
     await durable.close()
   })
 
   it('without a retry state runs in a process that never resumes', async () => {
-    const world = await spoiled((task) => ({ ...task, progress: {} as never }))
-    const { durable, task } = await reopened(world)
-    await world.clock.advance(5000)
+    const model = await spoiled((task) => ({ ...task, progress: {} as never }))
+    const { durable, task } = await reopened(model)
+    await model.clock.advance(5000)
     await turns()
     expect(await task.status('a')).toMatchObject({ state: 'succeeded', attempts: 1 })
     await durable.close()
   })
 
   it('that was shortened on record is no fault', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const policy = { attempts: 30, initialDelay: '1s', backoff: 'fixed', jitter: false } as const
-    let host = await world.open()
+    let host = await model.open()
     const fail = (): never => {
       throw new Error('no')
     }
     await host.durable.task('t', policy, fail).start(null, { id: 'a' })
     for (let attempt = 0; attempt < 15; attempt++) {
       await turns()
-      await world.clock.advance(1000)
+      await model.clock.advance(1000)
     }
     await host.durable.close()
-    expect(await world.ledger.compact({ maxHistoryPerTask: 10, limit: 10 })).toMatchObject({ tasks: 1 })
-    host = await world.open()
+    expect(await model.ledger.compact({ maxHistoryPerTask: 10, limit: 10 })).toMatchObject({ tasks: 1 })
+    host = await model.open()
     host.durable.task('t', policy, fail)
     expect(await host.durable.resume()).toMatchObject({ refused: [], waiting: 1 })
     await host.durable.close()
@@ -187,7 +187,7 @@ describe('a stored state that cannot be', () => {
 describe('a task that another process goes on with while its history is read', () => {
   it('is not taken for one that cannot be', async () => {
     let meanwhile = async (): Promise<void> => undefined
-    const world: World = new World((ledger) =>
+    const model: ProcessModel = new ProcessModel((ledger) =>
       withVerbs(ledger, {
         attemptCounts: async (keys) => {
           await meanwhile()
@@ -198,17 +198,17 @@ describe('a task that another process goes on with while its history is read', (
     const fail = (): never => {
       throw new Error('no')
     }
-    const host = await world.open()
+    const host = await model.open()
     await host.durable.task('t', POLICY, fail).start(null, { id: 'a' })
     await turns()
-    const other = await reopened(world)
+    const other = await reopened(model)
     meanwhile = async () => {
       meanwhile = async () => undefined
-      await world.clock.advance(1000)
+      await model.clock.advance(1000)
       await turns()
     }
     expect(await other.durable.resume()).toMatchObject({ refused: [] })
-    expect((await world.task('t', 'a')).progress.retry.launched).toBe(2)
+    expect((await model.task('t', 'a')).progress.retry.launched).toBe(2)
     expect(other.events.filter(({ type }) => type === 'state_refused')).toEqual([])
     await host.durable.close()
     await other.durable.close()

@@ -10,6 +10,7 @@ export async function faultsIn(ledger: Ledger, key: TaskKey): Promise<unknown[]>
     task: (await ledger.get(key)) as TaskRecord,
     rows: [...(await ledger.attempts(key))],
     letters: letters.map(({ generation, closed }) => ({ generation, isOpen: closed === undefined })),
+    pastFaults: [],
     hasCheckpoint: (await ledger.checkpoint(key)) !== undefined,
     events: events as unknown as CheckedTask['events'],
   }

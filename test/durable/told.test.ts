@@ -5,7 +5,7 @@ import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
 import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
-import { rejection, turns, World } from './world.js'
+import { rejection, turns, ProcessModel } from './process-model.js'
 
 const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
 
@@ -26,16 +26,16 @@ function ear(): Ear {
 
 describe('observers of a durable task', () => {
   it('are told what they are told of every call, with the ids of the task', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const { observers, events, types } = ear()
-    const { durable } = await world.open({ observers })
+    const { durable } = await model.open({ observers })
     const task = durable.task('t', POLICY, (_input: null, { attempt }) => {
       if (attempt === 1) throw new RangeError('no luck')
       return 'fine'
     })
     const result = task.run(null, { id: 'a' })
     await turns()
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     expect(await result).toBe('fine')
     expect(types()).toEqual([
       'call_started 0',
@@ -46,7 +46,7 @@ describe('observers of a durable task', () => {
       'attempt_finished 2',
       'call_succeeded 2',
     ])
-    const { correlationId } = await world.task('t', 'a')
+    const { correlationId } = await model.task('t', 'a')
     const [{ callId }] = events as [RepriseEvent]
     for (const event of events)
       expect(event).toMatchObject({ key: 't', taskId: 'a', scopeKind: 'task', scope: 't', correlationId, callId })
@@ -59,10 +59,10 @@ describe('observers of a durable task', () => {
   })
 
   it('are told of a failure for good, and of its dead letter', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const lines: string[] = []
     const { observers, events, types } = ear()
-    const { durable } = await world.open({ observers: [...observers, logger((line) => lines.push(line))] })
+    const { durable } = await model.open({ observers: [...observers, logger((line) => lines.push(line))] })
     const task = durable.task('t', { attempts: 1 }, () => {
       throw new Error('order 17 is gone')
     })
@@ -81,13 +81,13 @@ describe('observers of a durable task', () => {
   })
 
   it('are told of a takeover under one correlation id, with the id of the resume from then on', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const [first, second] = [ear(), ear()]
-    const lost = await world.open({ observers: first.observers })
+    const lost = await model.open({ observers: first.observers })
     await lost.durable.task('t', POLICY, () => new Promise<never>(() => undefined)).start(null, { id: 'a' })
     await turns()
     await lost.kill()
-    const heir = await world.open({ observers: second.observers })
+    const heir = await model.open({ observers: second.observers })
     const task = heir.durable.task('t', POLICY, () => 'fine')
     await heir.durable.resume()
     expect(await task.run(null, { id: 'a' })).toBe('fine')
@@ -95,17 +95,16 @@ describe('observers of a durable task', () => {
     expect(second.types()).toEqual([
       'resumed 1',
       'interrupted 1',
+      'restored 0',
       'attempt_started 1',
       'attempt_finished 1',
       'call_succeeded 1',
     ])
-    const ids = new Set(
-      [...first.events, ...second.events].map(({ correlationId, callId }) => `${correlationId} ${callId}`),
-    )
+    // What was restored is of the process, not of the call.
+    const ofCall = second.events.filter(({ type }) => type !== 'restored')
+    const ids = new Set([...first.events, ...ofCall].map(({ correlationId, callId }) => `${correlationId} ${callId}`))
     expect(ids.size).toBe(1)
-    const resumeIds = new Set(
-      second.events.filter(({ type }) => type !== 'interrupted').map(({ resumeId }) => resumeId),
-    )
+    const resumeIds = new Set(ofCall.filter(({ type }) => type !== 'interrupted').map(({ resumeId }) => resumeId))
     expect(resumeIds.size).toBe(1)
     expect([...resumeIds][0]).toMatch(/^[0-9a-f-]{36}$/)
     expect(second.events[0]).toMatchObject({ from: lost.line.owner?.id })
@@ -114,9 +113,9 @@ describe('observers of a durable task', () => {
   })
 
   it('are told of an orderly stop, of a reset and of a cancellation', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const { observers, events, types } = ear()
-    const host = await world.open({ observers })
+    const host = await model.open({ observers })
     const hanging = host.durable.task('t', POLICY, () => new Promise<never>(() => undefined))
     await hanging.start(null, { id: 'a' })
     await turns()
@@ -137,17 +136,17 @@ describe('observers of a durable task', () => {
   })
 
   it('hear of every answer of a budget, of the line, and what came of it', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const { observers, events } = ear()
     const budgets = { few: countBudget({ total: 1 }), door: concurrencyBudget({ max: 1 }) }
-    const { durable } = await world.open({ observers, budgets })
+    const { durable } = await model.open({ observers, budgets })
     const policy: PolicyInput = { attempts: 5, initialDelay: '1s', jitter: false, budget: 'few' }
     const task = durable.task('t', policy, () => {
       throw new Error('no')
     })
     await task.start(null, { id: 'a' })
     await turns()
-    await world.clock.advance(10_000)
+    await model.clock.advance(10_000)
     await turns()
     const answers = events.filter(({ type }) => type === 'budget_decision')
     expect(answers.map((event) => 'allowed' in event && `${event.launch} ${event.allowed}`)).toContain('2 true')
@@ -158,33 +157,33 @@ describe('observers of a durable task', () => {
   })
 
   it('count what the ledger counts', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const metrics = createMetrics()
     const { observers, events } = ear()
-    const { durable } = await world.open({ observers: [...observers, metrics] })
+    const { durable } = await model.open({ observers: [...observers, metrics] })
     const task = durable.task('t', POLICY, (input: number, { attempt }) => {
       if (attempt <= input) throw new Error('no')
       return input
     })
     const runs = Promise.allSettled([0, 1, 2, 3, 4].map((input) => task.run(input, { id: `i${input}` })))
     await turns()
-    await world.clock.advance(1000)
+    await model.clock.advance(1000)
     await turns()
-    await world.clock.advance(2000)
+    await model.clock.advance(2000)
     await runs
     const rows = (
       await Promise.all(
-        [0, 1, 2, 3, 4].map((input) => world.ledger.attempts({ scopeKind: 'task', scope: 't', id: `i${input}` })),
+        [0, 1, 2, 3, 4].map((input) => model.ledger.attempts({ scopeKind: 'task', scope: 't', id: `i${input}` })),
       )
     ).flat()
-    const tasks = await world.ledger.list({ scopeKind: 'task', scope: 't' })
+    const tasks = await model.ledger.list({ scopeKind: 'task', scope: 't' })
     const sum = (name: string): number => {
       const family = metrics.read().find((one) => one.name === name)
       return (family?.samples ?? []).reduce((total, one) => total + ('value' in one ? one.value : one.sum), 0)
     }
     expect(sum('reprise_attempts_total')).toBe(rows.length)
     expect(sum('reprise_calls_total')).toBe(5)
-    expect(sum('reprise_task_events_total')).toBe((await world.ledger.deadLetters()).length)
+    expect(sum('reprise_task_events_total')).toBe((await model.ledger.deadLetters()).length)
     const delays = tasks.reduce((total, { progress }) => total + progress.retry.totalDelayMs, 0)
     expect(sum('reprise_wait_seconds')).toBeCloseTo(delays / 1000)
     expect(events.filter(({ type }) => type === 'attempt_finished')).toHaveLength(rows.length)
@@ -192,11 +191,11 @@ describe('observers of a durable task', () => {
   })
 
   it('that throw change nothing', async () => {
-    const world = new World()
+    const model = new ProcessModel()
     const onEvent = (): never => {
       throw new Error('observer broken in a test')
     }
-    const { durable } = await world.open({ observers: [{ onEvent }] })
+    const { durable } = await model.open({ observers: [{ onEvent }] })
     expect(await durable.task('t', POLICY, () => 'fine').run(null, { id: 'a' })).toBe('fine')
     await durable.close()
   })

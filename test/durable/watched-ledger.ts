@@ -2,7 +2,7 @@
  * A ledger that looks at every commit before it is made, and notes what breaks a promise: what a history no longer shows
  * because it was written over. Imports the ledger's types.
  */
-import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
+import type { Decided, Ledger, Seat, View } from '../../packages/reprise/src/ledger/ledger.js'
 import {
   type AttemptRow,
   type GateRecord,
@@ -34,10 +34,10 @@ export function watched(ledger: Ledger, faults: string[]): Ledger {
 
   function claim<T>(
     request: Parameters<Ledger['claim']>[0],
-    decide: (task: TaskRecord, view: View) => Decided<T>,
+    decide: (task: TaskRecord, view: View, seat: Seat) => Decided<T>,
   ): Promise<readonly T[]> {
-    return ledger.claim(request, (task, view) => {
-      const decided = decide(task, view)
+    return ledger.claim(request, (task, view, seat) => {
+      const decided = decide(task, view, seat)
       note(view, decided)
       return decided
     })

@@ -5,11 +5,11 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { root, CliFixture } from '../workflow/cli-fixture.js'
 
-let scene: CliFixture
+let fixture: CliFixture
 beforeEach(() => {
-  scene = new CliFixture()
+  fixture = new CliFixture()
 })
-afterEach(() => scene.remove())
+afterEach(() => fixture.remove())
 
 /** A command that was printed, as somebody types it. */
 function type(command: string, cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -28,18 +28,18 @@ interface Told {
 }
 
 async function told(...args: string[]): Promise<Told> {
-  const { code, stdout, stderr } = await scene.reprise('init', ...args, '--json')
+  const { code, stdout, stderr } = await fixture.reprise('init', ...args, '--json')
   expect(code, stderr).toBe(0)
   return JSON.parse(stdout) as Told
 }
 
 describe('a workflow', () => {
   test('is valid, runs, and a step of it recovers', async () => {
-    const { code, stdout, stderr } = await scene.reprise('init', 'demo')
+    const { code, stdout, stderr } = await fixture.reprise('init', 'demo')
     expect(code).toBe(0)
     expect(stdout).toBe('demo/workflow.yaml\ndemo/flaky.sh\n')
     expect(stderr).toBe('next: cd demo\nnext: reprise run workflow.yaml\nnext: reprise logs\n')
-    const demo = scene.path('demo')
+    const demo = fixture.path('demo')
     const valid = await type('reprise validate workflow.yaml', demo)
     expect(valid).toEqual({ code: 0, stdout: 'workflow.yaml: ok, 2 steps\n', stderr: '' })
     const ran = await type('reprise run workflow.yaml', demo)
@@ -54,9 +54,9 @@ describe('a workflow', () => {
       files: ['workflow.yaml', 'flaky.sh'],
       next: ['reprise run workflow.yaml', 'reprise logs'],
     })
-    expect((await type('reprise run workflow.yaml', scene.directory)).code).toBe(0)
+    expect((await type('reprise run workflow.yaml', fixture.directory)).code).toBe(0)
     expect((await told('a b/c')).next[0]).toBe("cd 'a b/c'")
-    expect(scene.has('a b/c/workflow.yaml')).toBe(true)
+    expect(fixture.has('a b/c/workflow.yaml')).toBe(true)
   })
 })
 
@@ -65,7 +65,7 @@ describe('a workflow over many items', () => {
     const { files, next } = await told('demo', '--template', 'mapreduce')
     expect(files).toEqual(['demo/workflow.yaml', 'demo/orders.json', 'demo/import.sh'])
     expect(next).toEqual(['cd demo', 'reprise run workflow.yaml', 'reprise show'])
-    const demo = scene.path('demo')
+    const demo = fixture.path('demo')
     const valid = await type('reprise validate workflow.yaml', demo)
     expect(valid).toEqual({ code: 0, stdout: 'workflow.yaml: ok, 2 steps\n', stderr: '' })
     const explained = await type('reprise explain workflow.yaml map', demo)
@@ -80,14 +80,33 @@ describe('a workflow over many items', () => {
   })
 })
 
+describe('a job', () => {
+  test('is valid, runs here, recovers at one datacenter and succeeds without another', async () => {
+    const { files, next } = await told('demo', '--template', 'job')
+    expect(files).toEqual(['demo/job.yaml', 'demo/probe.sh'])
+    expect(next).toEqual(['cd demo', 'reprise job run job.yaml', 'reprise job status latest'])
+    const demo = fixture.path('demo')
+    const valid = await type('reprise validate job.yaml', demo)
+    expect(valid).toEqual({ code: 0, stdout: 'job.yaml: ok, a job of 2 workflows\n', stderr: '' })
+    expect((await type('reprise explain job.yaml', demo)).stdout).toContain('6 first attempts')
+    const ran = await type('reprise job run job.yaml', demo)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toContain('partial, success')
+    expect(ran.stdout).toContain('ap/login after 4 attempts: workflow_budget_exhausted')
+    const looked = await type('reprise job status latest', demo)
+    expect(looked.stdout).toMatch(/login +\+ ok +\+ ok, 2 tries +x failed, 4 tries/)
+    expect(looked.stdout).toContain('retries 4/6')
+  })
+})
+
 describe('a program', () => {
   test('runs against the built library, and its call recovers', async () => {
     const { files, next } = await told('demo', '--template', 'library')
     expect(files).toEqual(['demo/example.mjs'])
     expect(next).toEqual(['cd demo', 'npm install reprise', 'node example.mjs'])
-    mkdirSync(scene.path('node_modules'))
-    symlinkSync(path.join(root, 'packages/reprise'), scene.path('node_modules/reprise'))
-    const { code, stdout, stderr } = await type('node example.mjs', scene.path('demo'))
+    mkdirSync(fixture.path('node_modules'))
+    symlinkSync(path.join(root, 'packages/reprise'), fixture.path('node_modules/reprise'))
+    const { code, stdout, stderr } = await type('node example.mjs', fixture.path('demo'))
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(
       /^attempt 1: failure\nattempt 2: failure, after .*\nattempt 3: success, after .*\nthe price is 42\n$/,
@@ -97,18 +116,18 @@ describe('a program', () => {
 
 describe('what is there', () => {
   test.each(['workflow.yaml', 'flaky.sh'])('stays as it is: with %s nothing is written', async (name) => {
-    scene.write(name, 'mine')
-    const { code, stdout, stderr } = await scene.reprise('init')
+    fixture.write(name, 'mine')
+    const { code, stdout, stderr } = await fixture.reprise('init')
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
     expect(stderr).toBe(`refused: ${name} is there already: nothing was written.\n  next: reprise init demo\n`)
-    expect(readdirSync(scene.directory)).toEqual([name])
-    expect(scene.read(name)).toBe('mine')
+    expect(readdirSync(fixture.directory)).toEqual([name])
+    expect(fixture.read(name)).toBe('mine')
   })
 
   test('is refused as data too', async () => {
-    mkdirSync(scene.path('demo'))
-    scene.write('demo/example.mjs', 'mine')
-    const { code, stdout } = await scene.reprise('init', 'demo', '--template', 'library', '--json')
+    mkdirSync(fixture.path('demo'))
+    fixture.write('demo/example.mjs', 'mine')
+    const { code, stdout } = await fixture.reprise('init', 'demo', '--template', 'library', '--json')
     expect(code).toBe(4)
     expect(JSON.parse(stdout)).toMatchObject({
       refused: { kind: 'not_possible', message: expect.stringContaining('demo/example.mjs') as string },
@@ -117,33 +136,33 @@ describe('what is there', () => {
   })
 
   test('is also a link that leads nowhere, and a file in the place of the directory', async () => {
-    symlinkSync('nowhere', scene.path('workflow.yaml'))
-    expect((await scene.reprise('init')).code).toBe(4)
-    writeFileSync(scene.path('demo'), 'mine')
-    const { code, stderr } = await scene.reprise('init', 'demo')
+    symlinkSync('nowhere', fixture.path('workflow.yaml'))
+    expect((await fixture.reprise('init')).code).toBe(4)
+    writeFileSync(fixture.path('demo'), 'mine')
+    const { code, stderr } = await fixture.reprise('init', 'demo')
     expect(code).toBe(4)
     expect(stderr).toContain('demo is there already, and is no directory')
-    expect(readFileSync(scene.path('demo'), 'utf8')).toBe('mine')
-    expect(readdirSync(scene.directory).toSorted()).toEqual(['demo', 'workflow.yaml'])
+    expect(readFileSync(fixture.path('demo'), 'utf8')).toBe('mine')
+    expect(readdirSync(fixture.directory).toSorted()).toEqual(['demo', 'workflow.yaml'])
   })
 
   test('beside it does not matter', async () => {
-    scene.write('other.txt', 'mine')
-    expect((await scene.reprise('init')).code).toBe(0)
-    expect(readdirSync(scene.directory).toSorted()).toEqual(['flaky.sh', 'other.txt', 'workflow.yaml'])
+    fixture.write('other.txt', 'mine')
+    expect((await fixture.reprise('init')).code).toBe(0)
+    expect(readdirSync(fixture.directory).toSorted()).toEqual(['flaky.sh', 'other.txt', 'workflow.yaml'])
   })
 })
 
 test.runIf(process.platform === 'linux')('a directory that cannot be made is named, and nothing is left', async () => {
-  symlinkSync('/proc', scene.path('proc'))
-  const { code, stderr } = await scene.reprise('init', 'proc/demo')
+  symlinkSync('/proc', fixture.path('proc'))
+  const { code, stderr } = await fixture.reprise('init', 'proc/demo')
   expect(code).toBe(74)
   expect(stderr).toContain('proc/demo: error: cannot be made: there is no such directory')
 })
 
 test('an unknown template is wrong usage, and those that there are are named', async () => {
-  const { code, stderr } = await scene.reprise('init', '--template', 'librar')
+  const { code, stderr } = await fixture.reprise('init', '--template', 'librar')
   expect(code).toBe(2)
-  expect(stderr).toContain('shell, mapreduce, library')
-  expect(readdirSync(scene.directory)).toEqual([])
+  expect(stderr).toContain('shell, mapreduce, job, library')
+  expect(readdirSync(fixture.directory)).toEqual([])
 })

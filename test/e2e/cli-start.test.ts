@@ -37,10 +37,22 @@ test('a run loads a few files, and not the language of expressions', () => {
   expect(loaded.some((id) => textOf(id.slice(2)).includes('cel-js'))).toBe(false)
 })
 
+test('a resume of a run does not load what jobs are made of', () => {
+  expect([...loadedWith('resume.js')]).not.toContain('./jobs.js')
+})
+
 test('a list of runs loads neither what reads files nor what conducts runs', () => {
   const loaded = [...loadedWith('ps.js')].filter((id) => id.startsWith('./'))
   expect(loaded.length).toBeLessThan(7)
-  for (const name of ['document', 'process', 'runs']) expect(loaded).not.toContain(`./${name}.js`)
+  for (const name of ['document', 'process', 'runs', 'jobs', 'explain', 'simulate']) {
+    expect(loaded).not.toContain(`./${name}.js`)
+  }
+})
+
+test('a worker loads the server when it serves metrics, and a command that asks a gate does not', () => {
+  for (const command of ['worker.js', 'gate.js', 'submit.js'])
+    expect([...loadedWith(command)]).not.toContain('./serve.js')
+  expect(textOf('gate.js')).toMatch(/import\(".\/[\w-]+\.js"\)/)
 })
 
 test('a command that is not kept loads neither a ledger nor what reads files', () => {
@@ -56,5 +68,5 @@ test('nothing but Node and the driver of SQLite is left to be found', () => {
 
 test('the licences of what was taken in are there', () => {
   const licences = textOf('third-party-licences.txt')
-  for (const name of ['commander', 'yaml']) expect(licences).toMatch(new RegExp(`^${name} \\d.*\\(`, 'm'))
+  for (const name of ['commander', 'hono', 'yaml']) expect(licences).toMatch(new RegExp(`^${name} \\d.*\\(`, 'm'))
 })

@@ -160,6 +160,7 @@ test('--json gives plain data', async () => {
           message: expect.any(String),
         })),
         notes: [],
+        until: null,
       },
     ],
   })

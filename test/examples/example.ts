@@ -1,6 +1,6 @@
 /**
  * An example in a directory of its own, so that none leaves anything in the repository: run by the very command that its
- * README shows, or by the built command line. Imports Node and the scene of workflows.
+ * README shows, or by the built command line. Imports Node and the fixture of workflows.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, symlinkSync } from 'node:fs'

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, type TestContext } from 'vitest'
+import type { JobResult } from '@reprise/jobs'
 import { root } from '../workflow/cli-fixture.js'
 import { Example, EXAMPLES, recovered } from './example.js'
 
@@ -42,6 +43,11 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     recovered: ['browser'],
     file: ['out/report.md', '| browser | 0 | 3 |'],
   },
+  'refactor-with-worktrees': {
+    code: 3,
+    recovered: [],
+    file: ['out/shop/receipt.txt', 'total 13.09 EUR'],
+  },
   'record-import': {
     code: 3,
     recovered: [],
@@ -49,8 +55,11 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   },
 }
 
+/** Its page is about a job, not about a run. */
+const JOB_EXAMPLE = 'three-datacenters'
+
 test('every example is expected to do something', () => {
-  expect(EXAMPLES).toEqual(Object.keys(EXPECTED))
+  expect(EXAMPLES).toEqual([...Object.keys(EXPECTED), JOB_EXAMPLE].toSorted())
 })
 
 for (const time of ['once', 'twice']) {
@@ -58,6 +67,7 @@ for (const time of ['once', 'twice']) {
     const title = `${name} does what its page says, ${time}`
     test.concurrent(title, (context) => tryOut(name, expected, context), PATIENCE_MS)
   }
+  test.concurrent(`${JOB_EXAMPLE} loses one and succeeds, ${time}`, tryJob, PATIENCE_MS)
   test.concurrent(`the first run recovers what it can, and ends well, ${time}`, tryFirstRun, PATIENCE_MS)
 }
 
@@ -68,6 +78,18 @@ async function tryOut(name: string, expected: Expected, context: TestContext): P
   expect(recovered((await example.show(example.run())).steps)).toEqual(expected.recovered)
   const [file, text] = expected.file
   expect(example.read(file)).toContain(text)
+  expect(example.written().toSorted()).toEqual(['.reprise', 'out'])
+}
+
+async function tryJob(context: TestContext): Promise<void> {
+  const example = new Example(JOB_EXAMPLE, context)
+  const { code, said } = await example.type(example.command())
+  expect(code, said).toBe(0)
+  expect(said).toContain('ap 0/2 no worker')
+  const result = JSON.parse(example.read('out/result.json')) as JobResult
+  expect(result).toMatchObject({ reason: 'min_dcs_reached', outcome: 'partial', success: true })
+  expect(result).toMatchObject({ completed: ['eu', 'us'], missing: ['ap'], totals: { succeeded: 4, retries: 1 } })
+  expect(result.aggregates['latency']).toMatchObject({ value: 310, datacenters: ['eu', 'us'] })
   expect(example.written().toSorted()).toEqual(['.reprise', 'out'])
 }
 

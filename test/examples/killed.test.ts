@@ -1,5 +1,5 @@
 /** Every example that is killed in the middle goes on there: nothing that was done is done again. Needs a build. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'
 import { expect, test, type TestContext } from 'vitest'
@@ -20,7 +20,7 @@ async function beside(example: Example, { onTestFinished }: TestContext, ...args
 }
 
 /** Examples that end as completed with failures. */
-const WITH_FAILURES = new Set(['flaky-tests', 'record-import'])
+const WITH_FAILURES = new Set(['flaky-tests', 'record-import', 'refactor-with-worktrees'])
 
 async function resumed(example: Example, ...args: string[]): Promise<RunDetail> {
   const { code, stderr } = await example.reprise('resume', 'r1', ...args)
@@ -228,6 +228,34 @@ test.concurrent(
     expect(await example.type(mended?.code ?? '')).toMatchObject({ code: 3 })
     expect(report()).toMatchObject({ records: 1000, imported: 999, failed: [expect.stringContaining('R-0840')] })
     expect((await example.type('npx reprise dlq list record-import')).said).toContain('No dead letter fits.')
+  },
+  PATIENCE_MS,
+)
+
+test.concurrent(
+  'a refactoring, killed among its files, merges each of them once, and a mended one is run again',
+  async (context) => {
+    const example = new Example('refactor-with-worktrees', context)
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: example.path('out/shop'), encoding: 'utf8' }).trim()
+    const merged = (): string[] =>
+      git('log', '--branches', '--merges', '--format=%(trailers:key=Reprise-Item,valueonly)')
+        .split('\n')
+        .filter(Boolean)
+    await example.type('sh begin.sh')
+    example.env = { PACE: '500' }
+    await example.killed(['run', 'out/shop/workflow.yaml', '--run-id', 'r1'], () => merged().length > 0)
+    example.env = {}
+    const { map } = stepOf(await resumed(example), 'map')
+    expect(map?.counts).toMatchObject({ total: 6, succeeded: 5, dead: 1, pending: 0 })
+    expect(merged()).toHaveLength(5)
+    expect(new Set(merged()).size).toBe(5)
+    expect(git('worktree', 'list').split('\n')).toHaveLength(1)
+    expect(example.read('out/shop/receipt.txt')).toContain('total 13.09 EUR')
+    const [, mended] = findFences(example.read('README.md'), 'README.md')
+    const { code, said } = await example.type((mended?.code ?? '').replace('retry refactor-with-worktrees', 'retry r1'))
+    expect(code, said).toBe(0)
+    expect((await example.show('r1')).state).toBe('succeeded')
   },
   PATIENCE_MS,
 )

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { bundleProgram, Scene, waitFor } from './rig.js'
+import { bundleProgram, FaultFixture, waitFor } from './rig.js'
 import type { Said } from './timed.js'
 
 const HOUR = 3_600_000
@@ -22,15 +22,15 @@ let bundled: Awaited<ReturnType<typeof bundleProgram>>
 beforeAll(async () => void (bundled = await bundleProgram('timed')))
 afterAll(() => bundled.remove())
 
-let scene: Scene
+let fixture: FaultFixture
 let processes: ChildProcess[]
 beforeEach(() => {
-  scene = new Scene()
+  fixture = new FaultFixture()
   processes = []
 })
 afterEach(() => {
   for (const child of processes) child.kill('SIGKILL')
-  scene.remove()
+  fixture.remove()
 })
 
 function findLibrary(): string | undefined {
@@ -69,7 +69,7 @@ let clocks = 0
 
 /** A process whose clock differs from ours by `offset`. */
 function startTimed(mode: 'wait' | 'limit' | 'hold', delayMs: number, offset = '+0', id = 'a'): Timed {
-  const clock = path.join(scene.directory, `clock-${clocks++}`)
+  const clock = path.join(fixture.directory, `clock-${clocks++}`)
   writeFileSync(clock, offset)
   const env = {
     ...process.env,
@@ -80,7 +80,7 @@ function startTimed(mode: 'wait' | 'limit' | 'hold', delayMs: number, offset = '
     DONT_FAKE_MONOTONIC: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   }
-  const args = [bundled.program, scene.file, mode, String(delayMs), id]
+  const args = [bundled.program, fixture.file, mode, String(delayMs), id]
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   processes.push(child)
   const said: Said[] = []
@@ -160,7 +160,7 @@ describe('between processes', () => {
       expect(await next.heard('attempt')).toMatchObject({ attempt: 1, execution: 2 })
       next.child.send('go on')
       await next.heard('ended')
-      const ledger = await openSqlite(scene.file)
+      const ledger = await openSqlite(fixture.file)
       const rows = await ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
       expect(rows.map(({ execution, outcome }) => [execution, outcome])).toEqual([
         [1, 'interrupted'],
@@ -173,7 +173,7 @@ describe('between processes', () => {
 
 /** Waits until every process has said several times that it lives, and has looked for those that do not. */
 async function looksAround(times: number): Promise<void> {
-  const ledger = await openSqlite(scene.file)
+  const ledger = await openSqlite(fixture.file)
   const seen = new Map<string, Set<string>>()
   let known: readonly string[] = []
   const isOver = (): boolean => known.length === 2 && known.every((id) => (seen.get(id)?.size ?? 0) > times)
@@ -191,7 +191,7 @@ async function looksAround(times: number): Promise<void> {
   }
 }
 
-/** Both tasks run, each once, by whichever process had hands first. */
+/** Both tasks run, each once, by whichever process had a free slot first. */
 async function expectTwo(first: Timed, second: Timed): Promise<void> {
   const executions = (): unknown[] =>
     [...first.said, ...second.said].filter(({ what }) => what === 'attempt').map(({ execution }) => execution)

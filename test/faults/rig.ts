@@ -52,7 +52,7 @@ export function start(command: readonly string[], options: { uid?: number; env?:
   return { child, ended }
 }
 
-export class Scene {
+export class FaultFixture {
   readonly directory: string
   readonly logs: string
   file: string

@@ -11,7 +11,7 @@ import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import type { Start } from '../crash/history.js'
-import { turns } from '../durable/world.js'
+import { turns } from '../durable/process-model.js'
 import type { Clock } from 'reprise'
 
 const ATTEMPTS = 3

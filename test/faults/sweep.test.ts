@@ -12,7 +12,7 @@ import type { AttemptRow } from '../../packages/reprise/src/ledger/records.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { faultsOf, scopeOfTasks, type Start } from '../crash/history.js'
 import { watched } from '../durable/watched-ledger.js'
-import { deferred, rejection, turns, World } from '../durable/world.js'
+import { deferred, rejection, turns, ProcessModel } from '../durable/process-model.js'
 import { type Life, Program, RETRIES, RUNS } from './scenario.js'
 import { clockReading } from '../clock-reading.js'
 import type { Clock } from 'reprise'
@@ -193,10 +193,10 @@ describe('the sweep itself', () => {
 
 describe('a ledger that failed', () => {
   it('is told to whoever closes, if nobody was waiting', async () => {
-    const world = new World((ledger) =>
+    const model = new ProcessModel((ledger) =>
       faultyLedger(ledger, { failAt: ({ verb }) => (verb === 'claim' ? 'before' : undefined) }),
     )
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     await durable.task('t', {}, () => 'done').start(null, { id: 'a' })
     await turns()
     expect(await rejection(durable.close())).toBeInstanceOf(LedgerError)
@@ -204,13 +204,13 @@ describe('a ledger that failed', () => {
 
   /** The task is recorded as running here, but the caller was told that creating it failed: nobody would run it. */
   it('once, as a task was created, does not make the next caller wait for ever', async () => {
-    const world = new World((ledger) =>
+    const model = new ProcessModel((ledger) =>
       faultyLedger(ledger, {
         failAt: ({ verb, count }) => (verb === 'create' && count === 1 ? 'after' : undefined),
         lasting: false,
       }),
     )
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     const task = durable.task('t', {}, () => 'done')
     await rejection(task.run(null, { id: 'a' }))
     const again = Promise.race([task.run(null, { id: 'a' }), turns(50).then(() => 'hangs')]).catch(() => 'rejects')
@@ -220,14 +220,14 @@ describe('a ledger that failed', () => {
   /** Its task is recorded after everybody who waits was told. */
   it('once does not forget who was asking meanwhile', async () => {
     const held = deferred()
-    const world = new World((ledger) =>
+    const model = new ProcessModel((ledger) =>
       faultyLedger(ledger, {
         failAt: ({ verb }) => (verb === 'claim' ? 'before' : undefined),
         lasting: false,
         delay: ({ verb, count }) => (verb === 'create' && count === 1 ? held.promise : undefined),
       }),
     )
-    const { durable } = await world.open()
+    const { durable } = await model.open()
     const task = durable.task('t', { breaker: {} }, () => 'done')
     const run = task.run(null, { id: 'a' }).catch(() => 'rejects')
     await turns()

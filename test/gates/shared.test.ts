@@ -5,7 +5,7 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { type Json, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import type { BundledProgram } from '../bundled-program.js'
-import { bundleHand, Hands } from './hands.js'
+import { bundleGateWorker, GateWorkers } from './gate-workers.js'
 import { CAPACITY, type Doing, type KindName, PLACES, PROBES, RATIO, SHARE, THRESHOLD, TOTAL } from './plan.js'
 import { type Place, STORES } from './stores.js'
 import { until } from './until.js'
@@ -15,7 +15,7 @@ const TASKS = 48
 let program: BundledProgram
 
 beforeAll(async () => {
-  program = await bundleHand()
+  program = await bundleGateWorker()
 })
 afterAll(() => program?.remove())
 
@@ -54,22 +54,22 @@ const count = (reasons: readonly (string | null)[], reason: string | null): numb
 describe.each(STORES)('$name', (store) => {
   let place: Place
   let ledger: Ledger
-  let hands: Hands
+  let workers: GateWorkers
 
   beforeAll(async () => {
     place = await store.make()
     ledger = await openLedger(place.address)
-    hands = await Hands.start(program, place.address, store.hands)
+    workers = await GateWorkers.start(program, place.address, store.workers)
   }, 90_000)
 
   afterAll(async () => {
-    hands?.kill()
+    workers?.kill()
     await ledger?.close()
     await place?.remove()
   })
 
   const run = async (kind: KindName, tasks: number, doing: Doing): Promise<(string | null)[]> =>
-    endsOf(ledger, kind, await hands.submit(kind, tasks, doing))
+    endsOf(ledger, kind, await workers.submit(kind, tasks, doing))
 
   it('are given all of a count, and no more', async () => {
     const reasons = await run('counted', TASKS, 'fail')
@@ -135,7 +135,7 @@ describe.each(STORES)('$name', (store) => {
       (await ledger.list({ scopeKind: 'task', scope: 'guarded', statuses: ['failed'] })).length
     const before = await refused()
     await tripBreaker(ledger, 'shared', { reason: 'over soon', recoveryTimeout: 1 })
-    const ids = await hands.submit('guarded', TASKS, 'hold')
+    const ids = await workers.submit('guarded', TASKS, 'hold')
     await until(
       async () => ((await refused()) - before === TASKS - PROBES ? true : undefined),
       'the refusal of the rest',
@@ -146,7 +146,7 @@ describe.each(STORES)('$name', (store) => {
 
     const owner = (await ledger.owners()).find(({ id }) => id === probes[0]?.owner)
     const lost = probes.filter((task) => task.owner === owner?.id)
-    await hands.killOne(owner?.pid as number)
+    await workers.killOne(owner?.pid as number)
     // Whoever takes its tasks gives the slots back, and needs them to run the tasks again.
     const taken = await until(async () => {
       const now = await probing()
@@ -157,14 +157,14 @@ describe.each(STORES)('$name', (store) => {
     expect(taken.map(({ id }) => id).toSorted()).toEqual(probes.map(({ id }) => id).toSorted())
     expect(await stateOf(ledger, 'breaker:shared')).toMatchObject({ phase: 'half_open', probes: PROBES, successes: 0 })
 
-    hands.release()
+    workers.release()
     const reasons = await endsOf(ledger, 'guarded', ids)
     expect(count(reasons, null)).toBe(PROBES)
     expect(count(reasons, 'breaker_open')).toBe(TASKS - PROBES)
     const closed = { phase: 'closed', failures: 0, probes: 0 }
     expect(await stateOf(ledger, 'breaker:shared')).toMatchObject(closed)
-    await hands.close()
-    expect(hands.peaks['guarded hold']).toBe(PROBES)
-    expect(hands.peaks['placed pass']).toBeLessThanOrEqual(PLACES)
+    await workers.close()
+    expect(workers.peaks['guarded hold']).toBe(PROBES)
+    expect(workers.peaks['placed pass']).toBeLessThanOrEqual(PLACES)
   })
 })

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { testDatabase } from '../postgres/shared-server.js'
-import type { HandsOptions } from './hands.js'
+import type { GateWorkersOptions } from './gate-workers.js'
 
 export interface Store {
   readonly name: string
-  readonly hands: HandsOptions
+  readonly workers: GateWorkersOptions
   make(): Promise<Place>
 }
 
@@ -30,6 +30,6 @@ const postgres = (connections: number) => async (): Promise<Place> => {
 }
 
 export const STORES: readonly Store[] = [
-  { name: '8 processes on one SQLite file', hands: { processes: 8, each: 1 }, make: sqlite },
-  { name: '8 processes with 64 connections to PostgreSQL', hands: { processes: 8, each: 2 }, make: postgres(4) },
+  { name: '8 processes on one SQLite file', workers: { processes: 8, each: 1 }, make: sqlite },
+  { name: '8 processes with 64 connections to PostgreSQL', workers: { processes: 8, each: 2 }, make: postgres(4) },
 ]

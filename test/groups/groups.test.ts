@@ -44,7 +44,7 @@ describe.each(STORES)('a group shared by $name', (store) => {
     await submitter.drain()
     const inputs = Array.from({ length: TASKS }, (_, index) => ({ id: `m${index}`, input: { fails: index % 4 } }))
     await members.startAll(inputs)
-    await Promise.all(Array.from({ length: store.hands.processes }, start))
+    await Promise.all(Array.from({ length: store.workers.processes }, start))
     for (let kill = 1; kill <= KILLS; kill++) {
       const share = (TASKS * kill) / (KILLS + 2)
       await until(async () => (await ended()) >= share, `the end of ${share} tasks`)

@@ -1,6 +1,6 @@
 /** Points 11 to 16 and 21 to 26: completion, cancellation, retries by hand, datacenters without workers, what is shown and kept. */
 import { describe, expect, it } from 'vitest'
-import { rejection } from '../durable/world.js'
+import { rejection } from '../durable/process-model.js'
 import { until } from '../gates/until.js'
 import { faultsOfJob } from './job-history.js'
 import { failSome, jobsPlaces, named, STORES } from './jobs-fixture.js'
@@ -47,8 +47,9 @@ describe.each(STORES)('a job on $name', (store) => {
       reason: 'timeout',
       success: false,
       outcome: 'failed',
-      stragglers: 'cancelled_after_completion',
     })
+    // Its workflow ends at the same moment, and may have reported before the timer of the job was executed.
+    expect(result.stragglers).toBe(result.missing.length === 0 ? 'none' : 'cancelled_after_completion')
   })
 
   it('(15) waits for a datacenter without workers until an operator disables it', async () => {
@@ -129,6 +130,32 @@ describe.each(STORES)('a job on $name', (store) => {
     expect(await faultsOfJob(await shared.ledger(), job.id)).toEqual([])
   })
 
+  it('(21) that has its minimum already waits for what is retried, also where no worker lives yet', async () => {
+    const shared = await place()
+    const jobs = await shared.open()
+    let isBroken = true
+    const some = async (): Promise<void> => {
+      if (isBroken) throw new Error('broken')
+    }
+    await jobs.work({ datacenter: 'eu', handlers })
+    await jobs.work({ datacenter: 'us', handlers: { some } })
+    const ap = await jobs.work({ datacenter: 'ap', handlers: { some } })
+    const best = { min_dcs: 1, deadline: '5m', settle: '4m' }
+    const request = { datacenters: ['eu', 'us', 'ap'], workflows: named(1), retries: 'none', best_effort: best }
+    const job = await jobs.submit(request)
+    expect(await job.result()).toMatchObject({ reason: 'all_dcs_reported', failed: ['us', 'ap'] })
+    await ap.close()
+    isBroken = false
+    await job.retry()
+    await until(async () => (await job.status()).reported === 2, 'the report of us')
+    expect((await job.status()).waitsFor).toMatch(
+      /waits for ap \(no worker\); 2 of 3 datacenters reported; deadline in/,
+    )
+    await jobs.work({ datacenter: 'ap', handlers: { some } })
+    expect(await job.result()).toMatchObject({ reason: 'all_dcs_reported', outcome: 'complete', missing: [] })
+    expect(await faultsOfJob(await shared.ledger(), job.id)).toEqual([])
+  })
+
   it('(23) of one workflow does not wait for a large one to end', async () => {
     const jobs = await (await place()).open()
     const order: string[] = []
@@ -183,7 +210,12 @@ describe.each(STORES)('a job on $name', (store) => {
     expect(await ledger.runs({})).toEqual([])
     expect(await ledger.list({})).toEqual([])
     const left = (await ledger.gates()).map(({ key }) => key.replace(/\d+$/, ''))
-    expect(left.toSorted()).toEqual(['record:datacenter/eu', 'record:job-completions/'])
+    expect(left.toSorted()).toEqual([
+      'record:datacenter/eu',
+      'record:job-completions/',
+      'record:job-store',
+      'record:job-tallies/',
+    ])
     expect((await jobs.submit({ datacenters: ['eu'], workflows: named(1), idempotency_key: 'k' })).isNew).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * What must hold of every job at every commit, read from its rows: J1 to J4 of the guarantees of jobs. J5 compares two
- * results and is in the tests of late results. Imports sources.
+ * What must hold of every job, read from its rows: J1 to J4 of the guarantees of jobs at every commit, and J5 between two
+ * looks at its result. Imports sources.
  */
 import type { AttemptRow, Ledger, TaskRecord } from 'reprise/durable'
 import { budgetOf } from '../../packages/jobs/src/record/budget-record.js'
@@ -8,7 +8,10 @@ import { datacenterOf } from '../../packages/jobs/src/record/datacenter-record.j
 import { jobOf, type JobRun } from '../../packages/jobs/src/record/job-record.js'
 import { budgetKey, datacenterRun } from '../../packages/jobs/src/record/names.js'
 import { workflowEnd } from '../../packages/jobs/src/record/workflow-record.js'
+import type { JobResult } from '../../packages/jobs/src/rules/job-result.js'
 import { readJobEvents } from '../../packages/jobs/src/view/read-job-events.js'
+import { findJob } from '../../packages/jobs/src/view/read-job.js'
+import { readResult } from '../../packages/jobs/src/view/read-result.js'
 import { allAttempts, allTasks } from '../../packages/jobs/src/view/read-tasks.js'
 
 /** Every fault in a sentence; none if all is well. Rows that change while they are read are read again. */
@@ -29,6 +32,7 @@ async function faultsNow(ledger: Ledger, id: string): Promise<string[]> {
   const run = await ledger.run(id)
   if (run === undefined) return [`there is no job ${id}`]
   const job = jobOf(run)
+  const parks = job.detail.settings.onBudgetExhausted === 'park'
   const sites = await Promise.all(
     job.detail.targets.map(async (name) => {
       const scope = datacenterRun(id, name)
@@ -39,7 +43,7 @@ async function faultsNow(ledger: Ledger, id: string): Promise<string[]> {
     ...(await budgetFaults(ledger, job, sites)),
     ...(await completionFaults(ledger, job)),
     ...(await slotFaults(ledger, job, sites)),
-    ...sites.flatMap(({ tasks, attempts }) => tasks.flatMap((task) => attemptFaults(task, attempts))),
+    ...sites.flatMap(({ tasks, attempts }) => tasks.flatMap((task) => attemptFaults(task, attempts, parks))),
   ]
   return faults.map((fault) => `${id}: ${fault}`)
 }
@@ -76,15 +80,27 @@ async function budgetFaults(ledger: Ledger, { id, detail }: JobRun, sites: reado
   return [...faults, ...over]
 }
 
-/** J2: one completion for each round. */
+/** J2: one completion for each round, and one event for each thing that happened once. */
 async function completionFaults(ledger: Ledger, { id, detail, resumes }: JobRun): Promise<string[]> {
   const { events } = await readJobEvents(ledger, 0, { job: id, limit: 10_000 })
   const count = (name: string): number => events.filter(({ event }) => event === name).length
   const completed = count('JobCompleted')
   const most = resumes + 1
   const least = detail.completion === null ? 0 : 1
-  const isRight = completed >= least && completed <= most
-  return isRight ? [] : [`J2: ${completed} completions in ${most} rounds`]
+  const late = Object.values(detail.slots).filter(({ isLate, end }) => isLate && end !== 'cancelled').length
+  const isFirstRound = resumes === 0
+  return [
+    ...(completed >= least && completed <= most ? [] : [`J2: ${completed} completions in ${most} rounds`]),
+    ...differs('BestEffortCompletion', count('BestEffortCompletion'), detail.settings.bestEffort ? completed : 0),
+    ...differs('JobSubmitted', count('JobSubmitted'), 1),
+    ...differs('JobRetried', count('JobRetried'), resumes),
+    ...(isFirstRound ? differs('LateDatacenterResult', count('LateDatacenterResult'), late) : []),
+    ...(isFirstRound ? differs('JobUpdated', count('JobUpdated'), Math.max(0, detail.version - 1)) : []),
+  ]
+}
+
+function differs(event: string, told: number, happened: number): string[] {
+  return told === happened ? [] : [`J2: ${told} events ${event} for what happened ${happened} times`]
 }
 
 /** J3: the counts are the ends of the tasks, in the row of the datacenter and in its slot. */
@@ -116,7 +132,7 @@ async function slotFaults(ledger: Ledger, { detail }: JobRun, sites: readonly Si
 }
 
 /** J4: a workflow that was denied has no later attempt. Numbers have no gap, and an open one has a time or an owner. */
-function attemptFaults(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
+function attemptFaults(task: TaskRecord, rows: readonly AttemptRow[], parks: boolean): string[] {
   const own = rows.filter(({ id, generation }) => id === task.id && generation === task.generation)
   const name = `${task.scope}/${task.id}`
   const numbers = [...new Set(own.map(({ attempt }) => attempt))]
@@ -128,7 +144,50 @@ function attemptFaults(task: TaskRecord, rows: readonly AttemptRow[]): string[] 
     if (own.some(({ startedAtMs }) => startedAtMs > task.updatedAtMs)) faults.push(`J4: ${name} ran after its denial`)
     if (numbers.length !== launched) faults.push(`J4: ${name} has ${numbers.length} attempts of ${launched}`)
   }
+  // Probes of parked workflows are free, and a retry by hand begins anew.
+  const { allotted = 0 } = task.progress
+  const isPaid = parks || task.generation > 1 || launched - 1 <= allotted
+  if (!isPaid) faults.push(`J1: ${name} has made ${launched} attempts for ${allotted} retries`)
   const isOpen = workflowEnd(task) === null
   if (isOpen && (task.owner === null) === (task.dueAtMs === null)) faults.push(`I3: ${name} has no place`)
   return faults
+}
+
+/**
+ * J5: with `log_only` no byte of a result changes once the job has completed. With `update_result` the version grows with
+ * every change, and the first completion's time and reason stay.
+ */
+export class ResultWatch {
+  readonly faults: string[] = []
+  private readonly ledger: Ledger
+  /** By job and round. */
+  private readonly seen = new Map<string, JobResult>()
+
+  constructor(ledger: Ledger) {
+    this.ledger = ledger
+  }
+
+  /** The result, compared with what was seen of it before; undefined while the job runs. */
+  async look(id: string): Promise<JobResult | undefined> {
+    const job = await findJob(this.ledger, id)
+    const result = job && (await readResult(this.ledger, job))
+    if (job === undefined || result === undefined) return undefined
+    const round = `${id} ${job.resumes}`
+    const before = this.seen.get(round)
+    if (before !== undefined) this.compare(before, result, job.detail.settings.lateResultPolicy)
+    this.seen.set(round, result)
+    return result
+  }
+
+  private compare(before: JobResult, after: JobResult, policy: string): void {
+    const isSame = JSON.stringify(before) === JSON.stringify(after)
+    const isUpdate =
+      policy === 'update_result' &&
+      after.version > before.version &&
+      after.reason === before.reason &&
+      after.completedAtMs === before.completedAtMs &&
+      (after.success || !before.success)
+    if (!isSame && !isUpdate)
+      this.faults.push(`J5: ${after.jobId} was ${JSON.stringify(before)}, and is ${JSON.stringify(after)}`)
+  }
 }

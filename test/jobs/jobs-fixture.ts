@@ -8,19 +8,19 @@ import { type Ledger, openLedger } from 'reprise/durable'
 import type { JobHandler, JobsOptions } from '@reprise/jobs'
 import { type Jobs, openJobsWith } from '../../packages/jobs/src/jobs.js'
 import { testDatabase } from '../postgres/shared-server.js'
-
-const QUICK: PolicyInput = { attempts: 1000, initialDelay: '1ms', backoff: 'fixed', jitter: false }
+import { QUICK } from './job-policy.js'
 
 interface JobStore {
   readonly name: string
-  readonly address: () => Promise<string>
+  /** `connections`: of PostgreSQL, for each ledger. */
+  readonly address: (connections?: number) => Promise<string>
 }
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-jobs-'))
 let places = 0
-const removals: (() => Promise<void>)[] = []
+let database: ReturnType<typeof testDatabase> | undefined
 afterAll(async () => {
-  for (const remove of removals.splice(0)) await remove()
+  await (await database)?.drop()
   rmSync(directory, { recursive: true, force: true })
 })
 
@@ -31,14 +31,14 @@ const SQLITE: JobStore = {
 
 const POSTGRES: JobStore = {
   name: 'PostgreSQL',
-  address: async () => {
-    const database = await testDatabase()
-    removals.push(() => database.drop())
-    return `${database.url}?connections=4`
+  // A schema of one database is made sooner than a database.
+  address: async (connections = 4) => {
+    database ??= testDatabase()
+    return `${(await database).url}?connections=${connections}&schema=jobs_${places++}`
   },
 }
 
-export const STORES: readonly JobStore[] = [SQLITE, POSTGRES]
+export const STORES: readonly [JobStore, JobStore] = [SQLITE, POSTGRES]
 
 /** Everything that is opened is closed after each test. */
 export class JobsPlace {
@@ -50,7 +50,7 @@ export class JobsPlace {
   }
 
   async open(options: JobsOptions = {}, policy: PolicyInput = QUICK): Promise<Jobs> {
-    const jobs = await openJobsWith(this.address, { env: {}, ...options }, policy)
+    const jobs = await openJobsWith(this.address, { env: {}, ...options }, { policy })
     this.opened.push(jobs)
     return jobs
   }
@@ -66,13 +66,13 @@ export class JobsPlace {
   }
 }
 
-export function jobsPlaces(store: JobStore): () => Promise<JobsPlace> {
+export function jobsPlaces(store: JobStore): (connections?: number) => Promise<JobsPlace> {
   const made: JobsPlace[] = []
   afterEach(async () => {
     for (const place of made.splice(0)) await place.close()
   })
-  return async () => {
-    const place = new JobsPlace(await store.address())
+  return async (connections) => {
+    const place = new JobsPlace(await store.address(connections))
     made.push(place)
     return place
   }

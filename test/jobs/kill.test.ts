@@ -1,52 +1,77 @@
-/** Point 20: workers are killed at random moments; the job completes, and J1 to J4 hold. `KILLS=100` for more. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { afterEach, describe, expect, it } from 'vitest'
-import { bundleProgram } from '../bundled-program.js'
-import { bundledFor } from '../gates/shared-place.js'
-import { faultsOfJob } from './job-history.js'
-import { jobsPlaces, named, STORES } from './jobs-fixture.js'
+/**
+ * Point 20: workers and the submitter are killed and stopped at random moments; every job is submitted once and completes,
+ * and J1 to J5 hold. `KILLS=150` for more.
+ */
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
+import { until } from '../gates/until.js'
+import { faultsOfJob, ResultWatch } from './job-history.js'
+import { type JobProcess, jobProcesses } from './job-processes.js'
+import { jobsPlaces, STORES } from './jobs-fixture.js'
 
-const KILLS = Number(process.env['KILLS'] ?? 4)
+const KILLS = Number(process.env['KILLS'] ?? 6)
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const DATACENTERS = ['eu', 'us']
-const program = bundledFor(() => bundleProgram(new URL('job-worker.ts', import.meta.url)))
+const WORKFLOWS = 12
+/** Longer than the lease of the processes. */
+const STOP_MS = 2500
+const JOBS_AT_ONCE = 2
 
-describe.each(STORES)('a job on $name whose workers are killed', (store) => {
+const requestOf = (id: string): object => ({
+  job_id: id,
+  datacenters: DATACENTERS,
+  workflows: Array.from({ length: WORKFLOWS }, (_, index) => {
+    const needs = index >= 9 ? { needs: [`w${index - 9}`] } : {}
+    return { name: `w${index}`, handler: 'some', params: { fails: index % 3 === 0 ? 1 : 0 }, ...needs }
+  }),
+  retry_budget: 50,
+  retry_budget_per_workflow: 5,
+  best_effort: { min_dcs: 2, deadline: '1h' },
+})
+
+describe.each(STORES)('jobs on $name whose processes are killed', (store) => {
   const place = jobsPlaces(store)
-  const living = new Set<ChildProcess>()
-  afterEach(() => {
-    for (const child of living) child.kill('SIGKILL')
-    living.clear()
-  })
+  const processes = jobProcesses()
 
-  const start = async (address: string, datacenter: string): Promise<ChildProcess> => {
-    const child = spawn(process.execPath, [program().file, address, datacenter], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    living.add(child)
-    child.once('exit', () => living.delete(child))
-    await new Promise((resolve) => child.stdout?.once('data', resolve))
-    return child
-  }
-
-  it('(20) completes with nothing lost or counted twice', { timeout: 120_000 + KILLS * 10_000 }, async () => {
+  it(`(20) complete with nothing lost or counted twice, seed ${SEED}`, {
+    timeout: 180_000 + KILLS * 10_000,
+  }, async () => {
     const shared = await place()
-    const jobs = await shared.open()
-    const workers = new Map<string, ChildProcess>()
-    for (const name of DATACENTERS) workers.set(name, await start(shared.address, name))
-    const budget = { retry_budget: 50, retry_budget_per_workflow: 5 }
-    const workflows = named(12, (index) => ({ fails: index % 3 === 0 ? 1 : 0 }))
-    const ids: string[] = []
-    for (let kill = 0; kill < KILLS; kill++) {
-      const job = await jobs.submit({ datacenters: DATACENTERS, workflows, ...budget })
-      ids.push(job.id)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
-      const name = kill % 2 === 0 ? 'eu' : 'us'
-      workers.get(name)?.kill('SIGKILL')
-      workers.set(name, await start(shared.address, name))
-      const result = await job.result()
-      expect(result.totals).toMatchObject({ workflows: 24, succeeded: 24 })
-    }
     const ledger = await shared.ledger()
-    for (const id of ids) expect(await faultsOfJob(ledger, id)).toEqual([])
+    const watch = new ResultWatch(ledger)
+    const random = seededRandom(SEED)
+    const ids = Array.from({ length: Math.max(JOBS_AT_ONCE, KILLS) }, (_, index) => `j${index}`)
+    const starts: readonly (() => Promise<JobProcess>)[] = [
+      ...DATACENTERS.map((name) => () => processes.worker(shared.address, name)),
+      ...Array.from({ length: JOBS_AT_ONCE }, (_, part) => () => {
+        const own = ids.filter((_id, index) => index % JOBS_AT_ONCE === part)
+        return processes.submitter(shared.address, own.map(requestOf))
+      }),
+    ]
+    const running = await Promise.all(starts.map((start) => start()))
+    for (let kill = 0; kill < KILLS; kill++) {
+      await new Promise((resolve) => setTimeout(resolve, random() * 600))
+      const one = Math.floor(random() * running.length)
+      const [life, start] = [running[one], starts[one]]
+      if (life === undefined || start === undefined) throw new RangeError(`There is no process ${one}`)
+      if (random() < 0.25) {
+        life.child.kill('SIGSTOP')
+        await new Promise((resolve) => setTimeout(resolve, STOP_MS))
+        life.child.kill('SIGCONT')
+      } else {
+        life.child.kill('SIGKILL')
+        running[one] = await start()
+      }
+      for (const id of ids) await watch.look(id)
+    }
+    const submitters = running.slice(DATACENTERS.length)
+    expect(await Promise.all(submitters.map(({ exit }) => exit))).toEqual(submitters.map(() => 0))
+    for (const id of ids) {
+      const result = await until(() => watch.look(id), `the end of ${id}`)
+      expect(result.totals).toMatchObject({ workflows: 24, succeeded: 24 })
+      expect(await faultsOfJob(ledger, id)).toEqual([])
+    }
+    expect(watch.faults).toEqual([])
+    expect((await ledger.runs({ kind: 'job' })).map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
   })
 })

@@ -1,7 +1,7 @@
 /** Points 1 to 3: what is submitted, what becomes of it, and that the same job is submitted once. */
 import { describe, expect, it } from 'vitest'
 import { failSome, jobsPlaces, named, STORES } from './jobs-fixture.js'
-import { rejection } from '../durable/world.js'
+import { rejection } from '../durable/process-model.js'
 
 const handlers = { some: failSome }
 
@@ -62,6 +62,16 @@ describe.each(STORES)('a submission on $name', (store) => {
     const other = { ...request, workflows: named(2) }
     expect(await rejection(worker.submit(other))).toMatchObject({ kind: 'conflict' })
     expect((await worker.submit(request)).isNew).toBe(false)
+  })
+
+  it('(3) is found again though an operator has disabled one of its datacenters meanwhile', async () => {
+    const jobs = await (await place()).open()
+    await jobs.work({ datacenter: 'eu', handlers })
+    const request = { datacenters: ['eu'], workflows: named(1), job_id: 'one' }
+    await (await jobs.submit(request)).result()
+    await jobs.disable('eu', 'fibre cut')
+    expect(await jobs.submit(request)).toMatchObject({ id: 'one', isNew: false })
+    expect(String(await rejection(jobs.submit({ ...request, job_id: 'two' })))).toMatch(/disabled.*fibre cut/)
   })
 
   it('(3) whose id and key do not belong together is a conflict', async () => {

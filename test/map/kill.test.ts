@@ -15,3 +15,10 @@ test(`a map keeps every promise over ${kills} kills`, { timeout: 120_000 + kills
   expect(sums.kills).toBeGreaterThan(kills / 2)
   expect(sums.again).toBeGreaterThan(0)
 })
+
+test(`a map with batches keeps every promise over ${kills} kills`, { timeout: 120_000 + kills * 10_000 }, async () => {
+  const sums = await killRuns((own) => new KilledMap(own, true), { seed, kills, lanes: 2 })
+  expect(sums.faults).toEqual([])
+  expect(sums.kills).toBeGreaterThan(kills / 2)
+  expect(sums.again).toBeGreaterThan(0)
+})

@@ -2,11 +2,12 @@
  * A run with a map in which items succeed, recover and fail, killed at random moments in every phase. Imports the kill run
  * and the history checker.
  */
+import { holdsPlace } from '../../packages/reprise/src/ledger/claim-places.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { type AttemptRow, scopeOfRun, type TaskRecord } from '../../packages/reprise/src/ledger/records.js'
-import { classOf } from '../../packages/reprise/src/ledger/tally.js'
+import { scopeOfRun, type TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { faultsOf } from '../crash/history.js'
 import { NOTE_START, RandomKillRun, RUN } from '../workflow/random-kill-run.js'
+import { parallelFaults, retryFaults, tallyFaults } from './map-checks.js'
 
 const MAP = `${RUN}/map`
 const ITEMS = 24
@@ -25,6 +26,21 @@ const WORK = [
   'if [ $(( REPRISE_ITEM_INDEX % 4 )) = 1 ] && [ "$REPRISE_ATTEMPT" = 1 ]; then exit 8; fi',
   'echo "done ${item}"',
 ].join('\n')
+
+/** The same for the items of a batch. One of them ends the program at its first attempt. */
+const WORK_ON_ALL = [
+  `items=$(sed -n 's/.*"key":"\\([0-9]*\\)","index":\\([0-9]*\\).*"attempt":\\([0-9]*\\).*/\\1:\\2:\\3/p' "$REPRISE_ITEMS_FILE")`,
+  'for one in $items; do IFS=: read -r key index attempt <<< "$one"',
+  'echo "$(printf %07d "$index").$key $attempt $CONDUCTOR $(date +%s%3N)" >> starts; done',
+  'sleep 0.03',
+  'for one in $items; do IFS=: read -r key index attempt <<< "$one"',
+  'if [ "$index" = 10 ] && [ "$attempt" = 1 ]; then exit 8; fi',
+  'if [ $(( index % 7 )) = 0 ] || { [ $(( index % 4 )) = 1 ] && [ "$attempt" = 1 ]; }; then',
+  'echo "{\\"key\\":\\"$key\\",\\"error\\":\\"no\\"}" >> "$REPRISE_RESULTS"; else',
+  'echo "{\\"key\\":\\"$key\\",\\"result\\":\\"done $key\\"}" >> "$REPRISE_RESULTS"; fi; done',
+].join('\n')
+
+const BATCH = 4
 
 const WORKFLOW = {
   mode: 'mapreduce',
@@ -46,9 +62,18 @@ const WORKFLOW = {
   },
 }
 
+const WITH_BATCHES = {
+  ...WORKFLOW,
+  map: { ...WORKFLOW.map, batch: BATCH, agent_template: [{ id: 'work', shell: WORK_ON_ALL }] },
+}
+
 export class KilledMap extends RandomKillRun {
-  constructor(seed: number) {
-    super(seed, { workflow: WORKFLOW, mostStarts: 9, orderlyShare: 0.25, exitCodes: [3] })
+  private readonly hasBatches: boolean
+
+  constructor(seed: number, hasBatches = false) {
+    const workflow = hasBatches ? WITH_BATCHES : WORKFLOW
+    super(seed, { workflow, mostStarts: 9, orderlyShare: 0.25, exitCodes: [3] })
+    this.hasBatches = hasBatches
   }
 
   protected async faultsOf(ledger: Ledger, finished: boolean): Promise<string[]> {
@@ -57,9 +82,9 @@ export class KilledMap extends RandomKillRun {
     const starts = this.startsOf(tasks, rows)
     const found = [
       ...(await faultsOf(ledger, scopeOfRun(MAP), starts, { attempts: ATTEMPTS, finished })),
-      ...(await tallyFaults(ledger, tasks)),
-      ...parallelFaults(rows),
-      ...(await retryFaults(ledger, tasks)),
+      ...(await tallyFaults(ledger, MAP, tasks)),
+      ...(this.hasBatches ? placeFaults(tasks) : parallelFaults(rows, MAX_PARALLEL)),
+      ...(await retryFaults(ledger, MAP, tasks, MAX_RETRIES)),
     ]
     // A retry that `max_retries` denies ends an item before its attempts are used up.
     return found.filter((fault) => !fault.endsWith('exhausted too early'))
@@ -88,33 +113,8 @@ export class KilledMap extends RandomKillRun {
   }
 }
 
-/** The tally adds up to the items, class by class. */
-async function tallyFaults(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<string[]> {
-  const counted: Record<string, number> = {}
-  for (const task of tasks) counted[classOf(task)] = (counted[classOf(task)] ?? 0) + 1
-  const tally = (await ledger.tally(`${MAP}/items`)) as unknown as Record<string, number>
-  const names = ['fresh', 'retrying', 'undecided', 'succeeded', 'failed', 'cancelled']
-  const wrong = names.filter((name) => (tally[name] ?? 0) !== (counted[name] ?? 0))
-  return wrong.map((name) => `the tally says ${tally[name]} ${name}, and ${counted[name] ?? 0} items are`)
-}
-
-/** By the ledger's time never more than `max_parallel` attempts at once; one that was lost counts until it is taken over. */
-function parallelFaults(rows: readonly AttemptRow[]): string[] {
-  const moments = rows.flatMap(({ startedAtMs, endedAtMs }) => [
-    { atMs: startedAtMs, by: 1 },
-    { atMs: endedAtMs, by: -1 },
-  ])
-  // At one moment ends come first: the place is free in the commit that ends an attempt.
-  moments.sort((a, b) => a.atMs - b.atMs || a.by - b.by)
-  let [running, most] = [0, 0]
-  for (const { by } of moments) most = Math.max(most, (running += by))
-  return most > MAX_PARALLEL ? [`${most} items ran at once, and max_parallel is ${MAX_PARALLEL}`] : []
-}
-
-/** I4: charged are the retries that were decided, and no more than there are. */
-async function retryFaults(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<string[]> {
-  const decided = tasks.reduce((sum, { progress }) => sum + (progress.allotted ?? 0), 0)
-  const gate = (await ledger.gates()).find(({ key }) => key === `budget:max_retries@${MAP}`)
-  const { used = 0 } = (gate?.state ?? {}) as { readonly used?: number }
-  return used === decided && used <= MAX_RETRIES ? [] : [`${decided} retries were decided, and ${used} are charged`]
+/** Batches and single items that have a place, as the records say. */
+function placeFaults(tasks: readonly TaskRecord[]): string[] {
+  const placed = tasks.filter((task) => task.owner !== null && holdsPlace(task)).length
+  return placed > MAX_PARALLEL ? [`${placed} batches run, and max_parallel is ${MAX_PARALLEL}`] : []
 }

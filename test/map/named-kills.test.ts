@@ -7,11 +7,11 @@ const RUN = 'r1'
 const MAP = `${RUN}/map`
 
 describe('a map that is killed', () => {
-  let scene: CliFixture
-  afterEach(() => scene.remove())
+  let fixture: CliFixture
+  afterEach(() => fixture.remove())
 
   test.each(['map_started', 'item_failed', 'map_finished'])('at %s ends as if nothing had happened', async (event) => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 mode: mapreduce
 map:
   input: [a, bad, c, d]
@@ -22,41 +22,41 @@ map:
 reduce:
   - shell: echo "\${map.succeeded} \${map.dead}" >> reduced
 `)
-    await killedAt(scene, event, 'map')
-    const { code, stderr } = await scene.reprise('resume', RUN)
+    await killedAt(fixture, event, 'map')
+    const { code, stderr } = await fixture.reprise('resume', RUN)
     expect(stderr).not.toMatch(/bug/)
     expect(code).toBe(3)
-    expect(scene.read('reduced')).toBe('3 1\n')
-    const starts = scene.read('starts').split('\n').filter(Boolean)
+    expect(fixture.read('reduced')).toBe('3 1\n')
+    const starts = fixture.read('starts').split('\n').filter(Boolean)
     expect(new Set(starts)).toEqual(new Set(['a', 'bad', 'c', 'd']))
     // At most the two items in flight ran again, and after the end none.
     expect(starts.length - 4).toBeLessThanOrEqual(event === 'map_finished' ? 0 : 2)
   })
 
   test('while its items are recorded reads the input anew, and begins nothing before all are recorded', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 mode: mapreduce
 map:
   input: items.txt
   agent_template:
     - run: [sh, -c, 'echo "$REPRISE_ITEM_KEY" >> starts']
 `)
-    writeFileSync(scene.path('items.txt'), Array.from({ length: 60_000 }, (_, index) => `old-${index}\n`).join(''))
-    await scene.killed(['run', 'workflow.yaml', '--run-id', RUN], async () => {
-      if (!scene.has('.reprise/ledger.db')) return false
-      return scene.ledger(async (ledger) => ((await ledger.countTasks(MAP)).waiting ?? 0) > 0)
+    writeFileSync(fixture.path('items.txt'), Array.from({ length: 60_000 }, (_, index) => `old-${index}\n`).join(''))
+    await fixture.killed(['run', 'workflow.yaml', '--run-id', RUN], async () => {
+      if (!fixture.has('.reprise/ledger.db')) return false
+      return fixture.ledger(async (ledger) => ((await ledger.countTasks(MAP)).waiting ?? 0) > 0)
     })
-    expect(scene.read('starts')).toBe('')
-    writeFileSync(scene.path('items.txt'), 'x\ny\n')
-    const { code } = await scene.reprise('resume', RUN)
+    expect(fixture.read('starts')).toBe('')
+    writeFileSync(fixture.path('items.txt'), 'x\ny\n')
+    const { code } = await fixture.reprise('resume', RUN)
     expect(code).toBe(0)
-    expect(scene.read('starts').split('\n').filter(Boolean).toSorted()).toEqual(['x', 'y'])
-    const counts = await scene.ledger((ledger) => ledger.countTasks(MAP))
+    expect(fixture.read('starts').split('\n').filter(Boolean).toSorted()).toEqual(['x', 'y'])
+    const counts = await fixture.ledger((ledger) => ledger.countTasks(MAP))
     expect(counts).toEqual({ succeeded: 2 })
   })
 
   test('with on_interrupt: fail leaves its item undecided, and the others end', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 mode: mapreduce
 map:
   input: [a, b, c]
@@ -65,17 +65,17 @@ map:
   agent_template:
     - shell: echo "\${item}" >> starts; [ -e go ] || sleep 60
 `)
-    await scene.killed(['run', 'workflow.yaml', '--run-id', RUN], () => scene.count('starts') === 1)
-    writeFileSync(scene.path('go'), '')
-    const { code } = await scene.reprise('resume', RUN)
+    await fixture.killed(['run', 'workflow.yaml', '--run-id', RUN], () => fixture.count('starts') === 1)
+    writeFileSync(fixture.path('go'), '')
+    const { code } = await fixture.reprise('resume', RUN)
     expect(code).toBe(3)
-    expect(scene.read('starts')).toBe('a\nb\nc\n')
-    const counts = await scene.ledger((ledger) => ledger.countTasks(MAP))
+    expect(fixture.read('starts')).toBe('a\nb\nc\n')
+    const counts = await fixture.ledger((ledger) => ledger.countTasks(MAP))
     expect(counts).toEqual({ undecided: 1, succeeded: 2 })
   })
 
   test('with on_interrupt: {verify} asks the command before anything runs again', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 mode: mapreduce
 map:
   input: [a, b]
@@ -84,16 +84,16 @@ map:
   agent_template:
     - shell: echo "\${item}" >> starts; [ -e go ] || sleep 60
 `)
-    await scene.killed(['run', 'workflow.yaml', '--run-id', RUN], () => scene.count('starts') === 2)
-    writeFileSync(scene.path('go'), '')
-    const { code } = await scene.reprise('resume', RUN)
+    await fixture.killed(['run', 'workflow.yaml', '--run-id', RUN], () => fixture.count('starts') === 2)
+    writeFileSync(fixture.path('go'), '')
+    const { code } = await fixture.reprise('resume', RUN)
     expect(code).toBe(0)
     // The command says of `a` that it happened, and of `b` that it did not.
-    expect(scene.read('starts').split('\n').filter(Boolean).toSorted()).toEqual(['a', 'b', 'b'])
+    expect(fixture.read('starts').split('\n').filter(Boolean).toSorted()).toEqual(['a', 'b', 'b'])
   })
 
   test('by a second resume at the same time is conducted by one process only', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 mode: mapreduce
 map:
   input: {range: [1, 12]}
@@ -101,15 +101,15 @@ map:
   agent_template:
     - shell: echo "\${item}" >> starts; sleep 0.1
 `)
-    await scene.killed(['run', 'workflow.yaml', '--run-id', RUN], () => scene.count('starts') >= 2)
-    const both = await Promise.all([scene.reprise('resume', RUN), scene.reprise('resume', RUN)])
+    await fixture.killed(['run', 'workflow.yaml', '--run-id', RUN], () => fixture.count('starts') >= 2)
+    const both = await Promise.all([fixture.reprise('resume', RUN), fixture.reprise('resume', RUN)])
     expect(both.map(({ code }) => code).toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual([0, 4])
-    const starts = scene.read('starts').split('\n').filter(Boolean)
+    const starts = fixture.read('starts').split('\n').filter(Boolean)
     expect(new Set(starts).size).toBe(12)
     expect(starts.length).toBeLessThanOrEqual(14)
     await until(
-      () => scene.left().length === 0,
-      () => scene.left().join(),
+      () => fixture.left().length === 0,
+      () => fixture.left().join(),
     )
   })
 })

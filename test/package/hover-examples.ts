@@ -13,10 +13,12 @@ import { root } from './packed.js'
 const PRELUDE = `
 import type * as reprise from 'reprise'
 import type * as core from 'reprise/core'
-import type { Durable, Ledger, TaskHandle, TaskKey, View } from 'reprise/durable'
+import type { Durable, Ledger, TaskHandle, TaskKey, TransactionClient, View } from 'reprise/durable'
+import type { BatchContext } from 'reprise/internal'
 import type { Metrics } from 'reprise/observe'
 import type { VirtualClock } from 'reprise/testing'
 import type { Plan } from '@reprise/workflow'
+import type { Gate } from '@reprise/dashboard'
 import type { Job, Jobs, JobWorker } from '@reprise/jobs'
 type Run = Awaited<ReturnType<Durable['runs']['start']>>
 declare global {
@@ -32,13 +34,16 @@ declare global {
   const ledger: Ledger
   const view: View
   const key: TaskKey
+  const client: TransactionClient
   const charge: TaskHandle<{ order: string }, string>
   const run: Run
   const step: ReturnType<Run['step']>
   const items: ReturnType<typeof run.items<{ url: string }, null>>
+  const batch: BatchContext
   const metrics: Metrics
   const plan: Plan
   const jobs: Jobs
+  const gate: Gate
   const job: Job
   const worker: JobWorker
   const waking: { serve(one: Durable, queues: readonly string[]): void; leave(one: Durable): void }

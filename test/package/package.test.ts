@@ -12,17 +12,23 @@ import { pack, root } from './packed.js'
 
 const project = mkdtempSync(path.join(tmpdir(), 'reprise-package-'))
 const installed = path.join(project, 'node_modules/reprise')
-const PUBLISHED = ['reprise', 'workflow', 'jobs'] as const
+const PUBLISHED = ['reprise', 'workflow', 'jobs', 'dashboard'] as const
 const scoped = path.join(project, 'node_modules/@reprise')
-const directoryOf = { reprise: installed, workflow: path.join(scoped, 'workflow'), jobs: path.join(scoped, 'jobs') }
+const directoryOf = {
+  reprise: installed,
+  workflow: path.join(scoped, 'workflow'),
+  jobs: path.join(scoped, 'jobs'),
+  dashboard: path.join(scoped, 'dashboard'),
+}
 /** Of bundles by what they import, minified and gzipped: a little above what they are. */
 const MAX_BYTES = {
   "{ parseDuration } from 'reprise'": 1_200,
+  "{ retry } from 'reprise/slim'": 5_000,
   "{ retry } from 'reprise'": 26_000,
-  "* from 'reprise'": 34_500,
+  "* from 'reprise'": 35_400,
   "{ admit, advance, decide, initialState } from 'reprise/core'": 2_500,
 }
-const tarballs = { reprise: '', workflow: '', jobs: '' }
+const tarballs = { reprise: '', workflow: '', jobs: '', dashboard: '' }
 let packed: readonly string[] = []
 const manifest = JSON.parse(readFileSync(path.join(root, 'packages/reprise/package.json'), 'utf8')) as {
   readonly exports: Readonly<Record<string, unknown>>
@@ -81,7 +87,7 @@ test.runIf(process.features.require_module)('every entry can be required', () =>
   expect(execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8', stdio: 'pipe' })).toBe('function\n')
 })
 
-test('the root entry and the core load the kernel and nothing else', () => {
+test('the root entry, the slim one and the core load the kernel and nothing else', () => {
   const loaded = (file: string): string[] => {
     const text = readFileSync(path.join(installed, 'dist', file), 'utf8')
     return [...text.matchAll(/^(?:import|export)\b[^;]*?["']([^"']+)["'];$|\bimport\(["']([^"']+)["']\)/gm)].map(
@@ -89,15 +95,19 @@ test('the root entry and the core load the kernel and nothing else', () => {
     )
   }
   expect(loaded('index.js')).toEqual(['./kernel.js'])
+  expect(loaded('slim.js')).toEqual(['./kernel.js'])
   expect(loaded('core.js')).toEqual(['./kernel.js'])
   expect(loaded('kernel.js')).toEqual([])
 })
 
-test.each(['reprise', 'reprise/core'])('%s bundles for the browser without a trace of Node', async (entry) => {
-  const { code, imports } = await bundleForBrowser(`* from '${entry}'`)
-  expect(imports).toEqual([])
-  expect(code).not.toMatch(/\b(from|import|require)\s*\(?\s*["'`]node:|\brequire\(/)
-})
+test.each(['reprise', 'reprise/slim', 'reprise/core'])(
+  '%s bundles for the browser without a trace of Node',
+  async (entry) => {
+    const { code, imports } = await bundleForBrowser(`* from '${entry}'`)
+    expect(imports).toEqual([])
+    expect(code).not.toMatch(/\b(from|import|require)\s*\(?\s*["'`]node:|\brequire\(/)
+  },
+)
 
 test('a bundle holds only what is used, and does not grow unnoticed', async () => {
   const sizes: Record<string, number> = {}

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 /** By the name of their directory. */
-export const PACKAGES = ['reprise', 'workflow', 'jobs', 'cli'] as const
+export const PACKAGES = ['reprise', 'workflow', 'jobs', 'dashboard', 'cli'] as const
 
 export interface Packed {
   readonly tarball: string

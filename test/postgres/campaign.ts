@@ -1,6 +1,6 @@
 /**
  * Many scenarios on real PostgreSQL servers, each with faults of one kind, until there were so many of every kind. A lane
- * has a server of its own, since one that is stopped is stopped for all. Imports the scenes, the scenarios and the server.
+ * has a server of its own, since one that is stopped is stopped for all. Imports the fault runs, the scenarios and the server.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,13 +10,13 @@ import { Scenario } from '../crash/scenario.js'
 import { snapshotOf } from '../crash/snapshots.js'
 import { PostgresProxy } from './proxy.js'
 import { postgresStore } from './postgres-store.js'
-import { LEASE_MS, Scene, SCENES } from './scenes.js'
+import { LEASE_MS, FaultRun, FAULT_RUNS } from './fault-runs.js'
 import { canTrace, Operator } from './server-faults.js'
 import { PostgresServer } from './server.js'
-import { KINDS_OF_SCENE, newTally, type SceneKind, type Tally } from './tally.js'
+import { FAULT_RUN_KINDS, newTally, type FaultRunKind, type Tally } from './tally.js'
 
 /** How many faults of each kind. */
-export type Goals = Readonly<Record<SceneKind, number>>
+export type Goals = Readonly<Record<FaultRunKind, number>>
 
 /** `terminated` backends, and in proportion everything else. */
 export function goalsOf(terminated: number): Goals {
@@ -38,15 +38,15 @@ export interface CampaignOptions {
   readonly seed: number
   readonly goals: Goals
   readonly lanes: number
-  /** One scene, as it was named by a fault. */
+  /** One fault run, as it was named by a fault. */
   readonly only?: string
-  readonly onScene?: (tally: Tally) => void
+  readonly onFaultRun?: (tally: Tally) => void
 }
 
 export class PostgresCampaign {
   readonly tally = newTally()
   private readonly options: CampaignOptions
-  private readonly dealt = new Map<SceneKind, number>()
+  private readonly dealt = new Map<FaultRunKind, number>()
   private turn = 0
 
   constructor(options: CampaignOptions) {
@@ -60,7 +60,7 @@ export class PostgresCampaign {
   }
 
   private async lane(): Promise<void> {
-    // Small, so that checkpoints fall into the scenes.
+    // Small, so that checkpoints fall into the fault runs.
     const settings = { max_wal_size: '64MB', shared_buffers: '64MB' }
     const server = await PostgresServer.start({ maxConnections: 200, settings })
     try {
@@ -71,14 +71,14 @@ export class PostgresCampaign {
   }
 
   /** In turn, one of those that there were not enough of. */
-  private next(): [SceneKind, number] | undefined {
+  private next(): [FaultRunKind, number] | undefined {
     const { only, goals } = this.options
     if (only !== undefined) {
       if (this.turn++ > 0) return undefined
       const [kind, place] = only.split('-')
-      return [kind as SceneKind, Number(place)]
+      return [kind as FaultRunKind, Number(place)]
     }
-    const open = KINDS_OF_SCENE.filter((kind) => (this.tally.byKind.get(kind) ?? 0) < goals[kind])
+    const open = FAULT_RUN_KINDS.filter((kind) => (this.tally.byKind.get(kind) ?? 0) < goals[kind])
     const kind = open[this.turn++ % open.length]
     if (kind === undefined) return undefined
     const place = this.dealt.get(kind) ?? 0
@@ -86,10 +86,10 @@ export class PostgresCampaign {
     return [kind, place]
   }
 
-  private async play(server: PostgresServer, kind: SceneKind, place: number): Promise<void> {
+  private async play(server: PostgresServer, kind: FaultRunKind, place: number): Promise<void> {
     const { program, directory } = this.options
     const name = `${kind}-${place}`
-    const seed = this.options.seed * 1000 + KINDS_OF_SCENE.indexOf(kind) * 100_000_000 + place
+    const seed = this.options.seed * 1000 + FAULT_RUN_KINDS.indexOf(kind) * 100_000_000 + place
     const database = `scene_${kind}_${place}`
     const operator = await Operator.connect(server.url)
     await operator.query(`CREATE DATABASE ${database} TEMPLATE template0`)
@@ -101,24 +101,32 @@ export class PostgresCampaign {
     const isLeased = kind === 'paused' || kind === 'silent'
     const timing = isLeased ? { leaseMs: LEASE_MS, workMs: 60 } : { tasksOfKind: 20 }
     const scenario = new Scenario({ program, directory, name, seed, store, ...timing })
-    const scene = new Scene({ scenario, server, proxy, database, random: seededRandom(seed), tally: this.tally, kind })
+    const faultRun = new FaultRun({
+      scenario,
+      server,
+      proxy,
+      database,
+      random: seededRandom(seed),
+      tally: this.tally,
+      kind,
+    })
     try {
-      await SCENES[kind](scene)
+      await FAULT_RUNS[kind](faultRun)
       await this.conclude(scenario, name)
     } finally {
-      scene.end()
+      faultRun.end()
       await proxy.close()
     }
     const after = await Operator.connect(server.url)
     await after.query(`DROP DATABASE ${database} WITH (FORCE)`)
     await after.end()
-    this.options.onScene?.(this.tally)
+    this.options.onFaultRun?.(this.tally)
   }
 
   private async conclude(scenario: Scenario, name: string): Promise<void> {
     const findings = await scenario.check()
     const { tally } = this
-    tally.scenes++
+    tally.faultRuns++
     tally.tasks += findings.tasks
     tally.starts += findings.starts
     tally.again += findings.again

@@ -15,36 +15,36 @@ steps:
 `
 
 let database: TestDatabase
-let scene: CliFixture
+let faultRun: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
 })
 afterAll(() => database.drop())
-afterEach(() => scene.remove())
+afterEach(() => faultRun.remove())
 
 function enter(): void {
-  scene = new CliFixture(WORKFLOW)
-  scene.env = { REPRISE_STORE: `${database.url}?schema=clock` }
+  faultRun = new CliFixture(WORKFLOW)
+  faultRun.env = { REPRISE_STORE: `${database.url}?schema=clock` }
 }
 
 /** The clock of every command from here on. */
 function moveClock(hours: number): void {
-  scene.write('moved.cjs', `const now = Date.now.bind(Date); Date.now = () => now() + ${hours} * 3_600_000\n`)
-  scene.env['NODE_OPTIONS'] = `--require ${scene.path('moved.cjs')}`
+  faultRun.write('moved.cjs', `const now = Date.now.bind(Date); Date.now = () => now() + ${hours} * 3_600_000\n`)
+  faultRun.env['NODE_OPTIONS'] = `--require ${faultRun.path('moved.cjs')}`
 }
 
 test('ages, --last and the time to the next attempt are by the clock of the ledger', async () => {
   enter()
-  await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], async () => {
-    const { stdout } = await scene.reprise('ps', '--retrying', '--json')
+  await faultRun.killed(['run', 'workflow.yaml', '--run-id', 'r1'], async () => {
+    const { stdout } = await faultRun.reprise('ps', '--retrying', '--json')
     return stdout.includes('"second"')
   })
   for (const hours of [5, -5]) {
     moveClock(hours)
-    const recent = await scene.reprise('ps', '--last', '1h')
+    const recent = await faultRun.reprise('ps', '--last', '1h')
     expect(recent.stdout).toMatch(/r1 .* (now|\d+s ago|[1-4]m ago)/)
-    expect((await scene.reprise('show', 'r1')).stdout).not.toMatch(/[45]h/)
-    const { stdout } = await scene.reprise('resume', 'r1', '--dry-run')
+    expect((await faultRun.reprise('show', 'r1')).stdout).not.toMatch(/[45]h/)
+    const { stdout } = await faultRun.reprise('resume', 'r1', '--dry-run')
     expect(stdout).toMatch(/waiting .*second.* in (30m|2\dm)/)
   }
 })

@@ -14,7 +14,7 @@ const SECRET = 'swordfish-7'
 const WORKFLOW = 'steps: [{ id: work, shell: echo x >> ran }]\n'
 
 let database: TestDatabase
-let scene: CliFixture
+let faultRun: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
   await query(`CREATE ROLE ${role('guest')} LOGIN PASSWORD '${SECRET}'`)
@@ -23,7 +23,7 @@ afterAll(async () => {
   await query(`DROP OWNED BY ${role('guest')}; DROP ROLE ${role('guest')}`)
   await database.drop()
 })
-afterEach(() => scene?.remove())
+afterEach(() => faultRun?.remove())
 
 /** Roles are the whole server's, which others use as well. */
 const role = (name: string): string => `${name}_${new URL(database.url).pathname.slice(-8)}`
@@ -45,18 +45,18 @@ function addressWith(change: (url: URL) => void): string {
 }
 
 async function expectRefused(store: string, code: number, ...words: (string | RegExp)[]): Promise<void> {
-  scene = new CliFixture(WORKFLOW)
-  scene.env = { REPRISE_STORE: store }
+  faultRun = new CliFixture(WORKFLOW)
+  faultRun.env = { REPRISE_STORE: store }
   const { password } = new URL(store)
   for (const args of [['run', 'workflow.yaml'], ['ps'], ['store', 'status', '--json'], ['show', 'r1', '--json']]) {
-    const ended = await scene.reprise(...args)
+    const ended = await faultRun.reprise(...args)
     const said = ended.stdout + ended.stderr
     expect([args[0], ended.code, said]).toEqual([args[0], code, said])
     for (const word of words) expect(said).toMatch(word)
     if (password !== '') expect(said).not.toContain(password)
   }
-  expect(scene.count('ran')).toBe(0)
-  scene.remove()
+  expect(faultRun.count('ran')).toBe(0)
+  faultRun.remove()
 }
 
 test('nobody listens there', async () => {
@@ -92,40 +92,40 @@ test('an address that says nothing, with a wrong name of a schema, with too few 
 
 test('a user without rights, who may look and write once he is given them', async () => {
   const store = addressWith((url) => Object.assign(url, { username: role('guest'), password: SECRET }))
-  scene = new CliFixture(WORKFLOW)
-  scene.env = { REPRISE_STORE: store }
-  const first = await scene.reprise('run', 'workflow.yaml')
+  faultRun = new CliFixture(WORKFLOW)
+  faultRun.env = { REPRISE_STORE: store }
+  const first = await faultRun.reprise('run', 'workflow.yaml')
   expect([first.code, first.stderr]).toEqual([74, expect.stringMatching(/permission denied for database/)])
   expect(first.stderr).not.toContain(SECRET)
-  expect((await scene.reprise('ps')).code).toBe(0)
+  expect((await faultRun.reprise('ps')).code).toBe(0)
   // Whoever may makes the schema.
-  scene.env = { REPRISE_STORE: database.url }
-  expect((await scene.reprise('store', 'migrate')).stderr).toContain('from schema 0 to 1')
-  scene.env = { REPRISE_STORE: store }
-  const second = await scene.reprise('run', 'workflow.yaml')
+  faultRun.env = { REPRISE_STORE: database.url }
+  expect((await faultRun.reprise('store', 'migrate')).stderr).toContain('from schema 0 to 1')
+  faultRun.env = { REPRISE_STORE: store }
+  const second = await faultRun.reprise('run', 'workflow.yaml')
   expect([second.code, second.stderr]).toEqual([74, expect.stringMatching(/permission denied for schema/)])
   await query(`GRANT USAGE ON SCHEMA reprise TO ${role('guest')};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA reprise TO ${role('guest')};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA reprise TO ${role('guest')}`)
   // As docs/postgres.md says.
-  const third = await scene.reprise('run', 'workflow.yaml')
+  const third = await faultRun.reprise('run', 'workflow.yaml')
   expect([third.code, third.stderr]).toEqual([0, expect.stringContaining('succeeded')])
-  expect((await scene.reprise('clean', '--older-than', '0s', '--yes')).code).toBe(0)
+  expect((await faultRun.reprise('clean', '--older-than', '0s', '--yes')).code).toBe(0)
 })
 
 test('a schema of a newer version is refused with both versions, and looked at all the same', async () => {
-  scene = new CliFixture(WORKFLOW)
-  scene.env = { REPRISE_STORE: `${database.url}?schema=newer` }
-  expect((await scene.reprise('store', 'migrate')).code).toBe(0)
+  faultRun = new CliFixture(WORKFLOW)
+  faultRun.env = { REPRISE_STORE: `${database.url}?schema=newer` }
+  expect((await faultRun.reprise('store', 'migrate')).code).toBe(0)
   await query('UPDATE newer.meta SET version = 99')
   for (const args of [['run', 'workflow.yaml'], ['ps'], ['store', 'migrate']]) {
-    const { code, stderr } = await scene.reprise(...args)
+    const { code, stderr } = await faultRun.reprise(...args)
     expect([code, stderr]).toEqual([4, expect.stringMatching(/newer Reprise \(version 99, and this program knows 1\)/)])
   }
-  const { code, stdout } = await scene.reprise('store', 'status')
+  const { code, stdout } = await faultRun.reprise('store', 'status')
   expect([code, stdout]).toEqual([0, expect.stringContaining('schema 99 of 1')])
   expect(stdout).toContain('update it')
-  expect(scene.count('ran')).toBe(0)
+  expect(faultRun.count('ran')).toBe(0)
 })
 
 describe('a replica', () => {
@@ -139,50 +139,52 @@ describe('a replica', () => {
   afterAll(() => server.remove())
 
   test('is refused, and told to be one', async () => {
-    scene = new CliFixture(WORKFLOW)
-    scene.env = { REPRISE_STORE: server.url }
+    faultRun = new CliFixture(WORKFLOW)
+    faultRun.env = { REPRISE_STORE: server.url }
     for (const args of [['run', 'workflow.yaml'], ['ps'], ['store', 'migrate']]) {
-      const { code, stderr } = await scene.reprise(...args)
+      const { code, stderr } = await faultRun.reprise(...args)
       expect([code, stderr]).toEqual([74, expect.stringContaining('it is a replica: name the primary')])
     }
-    const { code, stdout } = await scene.reprise('store', 'status', '--json')
+    const { code, stdout } = await faultRun.reprise('store', 'status', '--json')
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ isReplica: true })])
     expect(stdout).toContain('name the primary')
   })
 })
 
 test('the password may be in PGPASSWORD or in a file, and what to type next has none', async () => {
-  scene = new CliFixture('steps: [{ id: work, shell: exit 1 }]\n')
+  faultRun = new CliFixture('steps: [{ id: work, shell: exit 1 }]\n')
   const { password, port } = new URL(database.url)
   const store = addressWith((url) => Object.assign(url, { password: '', search: '?schema=by_variable' }))
-  scene.env = { PGPASSWORD: password }
-  const failed = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--store', store)
+  faultRun.env = { PGPASSWORD: password }
+  const failed = await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--store', store)
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`--store '${store}'`)])
-  scene.write('pgpass', `127.0.0.1:${port}:*:postgres:${password}\n`)
-  scene.env = { PGPASSFILE: scene.path('pgpass') }
-  await scene.startProgram('chmod', ['600', 'pgpass']).ended
-  expect((await scene.reprise('ps', '--store', store)).stdout).toContain('r1')
-  scene.env = {}
-  const named = await scene.reprise('run', 'workflow.yaml', '--store', `${database.url}?schema=by_variable`)
+  faultRun.write('pgpass', `127.0.0.1:${port}:*:postgres:${password}\n`)
+  faultRun.env = { PGPASSFILE: faultRun.path('pgpass') }
+  await faultRun.startProgram('chmod', ['600', 'pgpass']).ended
+  expect((await faultRun.reprise('ps', '--store', store)).stdout).toContain('r1')
+  faultRun.env = {}
+  const named = await faultRun.reprise('run', 'workflow.yaml', '--store', `${database.url}?schema=by_variable`)
   expect(named.code).toBe(1)
   expect(named.stderr).toContain(`--store '${store}'`)
   expect(named.stdout + named.stderr).not.toContain(password)
 })
 
 test('a step that writes its environment writes no password of the store', async () => {
-  scene = new CliFixture('steps: [{ id: work, shell: env; echo ${all}, capture: said }]\n'.replace('; echo ${all}', ''))
-  scene.env = { REPRISE_STORE: `${database.url}?schema=masked` }
+  faultRun = new CliFixture(
+    'steps: [{ id: work, shell: env; echo ${all}, capture: said }]\n'.replace('; echo ${all}', ''),
+  )
+  faultRun.env = { REPRISE_STORE: `${database.url}?schema=masked` }
   const { password } = new URL(database.url)
-  const run = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--json')
+  const run = await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--json')
   expect(run.code, run.stderr).toBe(0)
-  const logs = await scene.reprise('logs', 'r1')
+  const logs = await faultRun.reprise('logs', 'r1')
   expect(logs.stdout).toContain('REPRISE_STORE=***')
   const everything = await Promise.all(
     [
       ['show', 'r1', '--json'],
       ['events', 'r1', '--json'],
       ['show', 'r1', 'work', '--json'],
-    ].map((args) => scene.reprise(...args)),
+    ].map((args) => faultRun.reprise(...args)),
   )
   for (const { stdout, stderr } of [run, logs, ...everything]) expect(stdout + stderr).not.toContain(password)
 })

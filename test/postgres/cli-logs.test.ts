@@ -9,15 +9,15 @@ import { testDatabase, type TestDatabase } from './shared-server.js'
 const WORKFLOW = 'steps: [{ id: work, shell: "echo said by $WHO" }]\n'
 
 let database: TestDatabase
-let scene: CliFixture
+let faultRun: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
 })
 afterAll(() => database.drop())
-afterEach(() => scene?.remove())
+afterEach(() => faultRun?.remove())
 
 test('runs of one id in two schemas and a file have logs of their own, and clean of one leaves the others', async () => {
-  scene = new CliFixture(WORKFLOW)
+  faultRun = new CliFixture(WORKFLOW)
   const stores = {
     a: `${database.url}?schema=team_a`,
     b: `${database.url}?schema=team_b`,
@@ -26,21 +26,21 @@ test('runs of one id in two schemas and a file have logs of their own, and clean
   const at = (who: keyof typeof stores): string[] => ['--store', stores[who]]
   const names = ['a', 'b', 'file'] as const
   for (const who of names) {
-    scene.env = { WHO: who }
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', ...at(who))).code).toBe(0)
+    faultRun.env = { WHO: who }
+    expect((await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r1', ...at(who))).code).toBe(0)
   }
   const logged = async (who: keyof typeof stores): Promise<string> => {
-    const { stdout } = await scene.reprise('logs', 'r1', ...at(who))
+    const { stdout } = await faultRun.reprise('logs', 'r1', ...at(who))
     return [...stdout.matchAll(/said by (\w+)/g)].map(([, one]) => one).join()
   }
   for (const who of names) expect([who, await logged(who)]).toEqual([who, who])
-  const own = readdirSync(scene.path('.reprise')).filter((name) => name.startsWith('postgres-'))
+  const own = readdirSync(faultRun.path('.reprise')).filter((name) => name.startsWith('postgres-'))
   expect(own).toHaveLength(2)
-  for (const name of own) expect(statSync(scene.path(`.reprise/${name}`)).mode & 0o777).toBe(0o700)
-  expect((await scene.reprise('clean', '--older-than', '0s', '--yes', ...at('a'))).code).toBe(0)
-  expect((await scene.reprise('logs', 'r1', ...at('a'))).code).toBe(4)
+  for (const name of own) expect(statSync(faultRun.path(`.reprise/${name}`)).mode & 0o777).toBe(0o700)
+  expect((await faultRun.reprise('clean', '--older-than', '0s', '--yes', ...at('a'))).code).toBe(0)
+  expect((await faultRun.reprise('logs', 'r1', ...at('a'))).code).toBe(4)
   for (const who of ['b', 'file'] as const) expect([who, await logged(who)]).toEqual([who, who])
-  expect((await scene.reprise('clean', '--older-than', '0s', '--yes', ...at('file'))).code).toBe(0)
+  expect((await faultRun.reprise('clean', '--older-than', '0s', '--yes', ...at('file'))).code).toBe(0)
   expect(await logged('b')).toBe('b')
 })
 

@@ -30,32 +30,32 @@ steps:
 `
 
 let database: TestDatabase
-let scene: CliFixture
+let faultRun: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
   keepIn(database.url)
 })
 afterAll(() => database.drop())
-afterEach(() => scene.remove())
+afterEach(() => faultRun.remove())
 
 function enter(workflow: string): void {
-  scene = new CliFixture(workflow)
+  faultRun = new CliFixture(workflow)
   // The same for both machines, so that it is known from outside what happened.
-  scene.env['NOTES'] = scene.directory
-  scene.write('elsewhere.mjs', ELSEWHERE)
+  faultRun.env['NOTES'] = faultRun.directory
+  faultRun.write('elsewhere.mjs', ELSEWHERE)
 }
 
 /** The command on a machine of another name. */
 function elsewhere(...args: string[]): Going {
-  const preload = pathToFileURL(scene.path('elsewhere.mjs')).href
-  return scene.startProgram(process.execPath, ['--import', preload, bin, ...args])
+  const preload = pathToFileURL(faultRun.path('elsewhere.mjs')).href
+  return faultRun.startProgram(process.execPath, ['--import', preload, bin, ...args])
 }
 
 async function killedElsewhere(): Promise<void> {
   enter(WORK)
   const going = elsewhere(...RUN)
   await until(
-    () => scene.count('work') === 1,
+    () => faultRun.count('work') === 1,
     () => `the step; it said ${going.said()}`,
     going,
   )
@@ -65,7 +65,7 @@ async function killedElsewhere(): Promise<void> {
 
 /** As if so much time had passed since it last said anything. */
 async function silentFor(ms: number): Promise<void> {
-  await scene.ledger(async (ledger) => {
+  await faultRun.ledger(async (ledger) => {
     for (const owner of await ledger.owners())
       await ledger.heartbeat({ ...owner, leaseUntilMs: owner.leaseUntilMs - ms })
   })
@@ -74,8 +74,8 @@ async function silentFor(ms: number): Promise<void> {
 /** Of the working directory, on a machine that has the file of the workflow and nothing else. */
 function inAnotherDirectory(...args: string[]): Going {
   const directory = mkdtempSync(path.join(tmpdir(), 'reprise-machine-'))
-  cpSync(scene.path('workflow.yaml'), path.join(directory, 'workflow.yaml'))
-  const going = scene.startProgram('sh', ['-c', 'cd "$0" && exec "$@"', directory, process.execPath, bin, ...args])
+  cpSync(faultRun.path('workflow.yaml'), path.join(directory, 'workflow.yaml'))
+  const going = faultRun.startProgram('sh', ['-c', 'cd "$0" && exec "$@"', directory, process.execPath, bin, ...args])
   const ended = going.ended.finally(() => rmSync(directory, { recursive: true, force: true }))
   return { ...going, ended }
 }
@@ -83,18 +83,18 @@ function inAnotherDirectory(...args: string[]): Going {
 describe('a run that was killed on another machine', () => {
   test('is waited for until its lease is over, which is said; then it goes on where it was', async () => {
     await killedElsewhere()
-    const refused = await scene.reprise('resume', 'r1')
+    const refused = await faultRun.reprise('resume', 'r1')
     expect(refused.code).toBe(4)
     expect(refused.stderr).toMatch(/being executed by process \d+ on elsewhere since \S+\. .* runs out in \d+ s\./)
     expect(refused.stderr).toContain('reprise resume r1 --force')
-    expect(JSON.parse((await scene.reprise('ps', '--json')).stdout)).toMatchObject({ runs: [{ state: 'running' }] })
-    expect(scene.count('work')).toBe(1)
+    expect(JSON.parse((await faultRun.reprise('ps', '--json')).stdout)).toMatchObject({ runs: [{ state: 'running' }] })
+    expect(faultRun.count('work')).toBe(1)
     await silentFor(31_000)
-    scene.write('go', '')
-    const resumed = await scene.reprise('resume', 'r1')
+    faultRun.write('go', '')
+    const resumed = await faultRun.reprise('resume', 'r1')
     expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('succeeded')])
-    expect([scene.count('before'), scene.read('work'), scene.read('after')]).toEqual([1, '1\n1\n', '41\n'])
-    expect(await scene.historyOf('work')).toEqual([
+    expect([faultRun.count('before'), faultRun.read('work'), faultRun.read('after')]).toEqual([1, '1\n1\n', '41\n'])
+    expect(await faultRun.historyOf('work')).toEqual([
       [1, 1, 'interrupted'],
       [1, 2, 'success'],
     ])
@@ -102,14 +102,14 @@ describe('a run that was killed on another machine', () => {
 
   test('is taken at once with --force, from a directory that knows nothing of it; its logs are where it ran', async () => {
     await killedElsewhere()
-    scene.write('go', '')
+    faultRun.write('go', '')
     const { code, stderr } = await inAnotherDirectory('resume', 'r1', '--force').ended
     expect([code, stderr]).toEqual([0, expect.stringContaining('succeeded')])
-    expect([scene.count('before'), scene.count('work'), scene.count('after')]).toEqual([1, 2, 1])
-    const here = await scene.reprise('logs', 'r1')
+    expect([faultRun.count('before'), faultRun.count('work'), faultRun.count('after')]).toEqual([1, 2, 1])
+    const here = await faultRun.reprise('logs', 'r1')
     // This machine has not conducted it at all, though the directory is the one of the other.
-    expect(here.stderr).toContain(`ran on elsewhere, and their logs are there: in ${scene.path('.reprise')}`)
-    const { elsewhere: places } = JSON.parse((await scene.reprise('logs', 'r1', '--json')).stdout) as {
+    expect(here.stderr).toContain(`ran on elsewhere, and their logs are there: in ${faultRun.path('.reprise')}`)
+    const { elsewhere: places } = JSON.parse((await faultRun.reprise('logs', 'r1', '--json')).stdout) as {
       elsewhere: { host: string; stateDirectory: string }[]
     }
     expect(places.map(({ host }) => host)[0]).toBe('elsewhere')
@@ -122,18 +122,18 @@ describe('a run that was killed on another machine', () => {
 
 test('of two resumes at once one goes on, and the other is refused with who has it', async () => {
   enter(WORK)
-  await scene.killed(RUN, () => scene.count('work') === 1)
-  const both = [scene.start('resume', 'r1'), scene.start('resume', 'r1')]
+  await faultRun.killed(RUN, () => faultRun.count('work') === 1)
+  const both = [faultRun.start('resume', 'r1'), faultRun.start('resume', 'r1')]
   await until(
-    () => both.some(({ child }) => child.exitCode !== null) && scene.count('work') === 2,
+    () => both.some(({ child }) => child.exitCode !== null) && faultRun.count('work') === 2,
     () => `one to be refused; they said ${both.map((one) => one.said()).join('')}`,
   )
   const ended = both.find(({ child }) => child.exitCode !== null)
   expect(await ended?.ended).toMatchObject({ code: 4 })
-  scene.write('go', '')
+  faultRun.write('go', '')
   const codes = await Promise.all(both.map(async (one) => (await one.ended).code))
   expect(codes.map(String).toSorted()).toEqual(['0', '4'])
-  expect([scene.count('before'), scene.count('work'), scene.count('after')]).toEqual([1, 2, 1])
+  expect([faultRun.count('before'), faultRun.count('work'), faultRun.count('after')]).toEqual([1, 2, 1])
 })
 
 describe('runs at the same time', () => {
@@ -144,17 +144,17 @@ steps:
   - { id: work, shell: echo x >> ran; exit 1, retry: { attempts: 9, backoff: fixed, initial_delay: 10ms, budget: api } }
 `)
     const ids = ['r1', 'r2', 'r3', 'r4']
-    const ended = await Promise.all(ids.map((id) => scene.reprise('run', 'workflow.yaml', '--run-id', id)))
+    const ended = await Promise.all(ids.map((id) => faultRun.reprise('run', 'workflow.yaml', '--run-id', id)))
     expect(ended.map(({ code }) => code)).toEqual([1, 1, 1, 1])
-    expect(scene.count('ran')).toBe(5)
-    const { budgets } = JSON.parse((await scene.reprise('budgets', 'list', '--json')).stdout) as {
+    expect(faultRun.count('ran')).toBe(5)
+    const { budgets } = JSON.parse((await faultRun.reprise('budgets', 'list', '--json')).stdout) as {
       budgets: { name: string }[]
     }
     expect(budgets.map(({ name }) => name)).toEqual(['api'])
     // More is more for all.
-    expect((await scene.reprise('budgets', 'grant', 'api', '--amount', '2')).code).toBe(0)
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r5')).code).toBe(1)
-    expect(scene.count('ran')).toBe(7)
+    expect((await faultRun.reprise('budgets', 'grant', 'api', '--amount', '2')).code).toBe(0)
+    expect((await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r5')).code).toBe(1)
+    expect(faultRun.count('ran')).toBe(7)
   })
 
   test('share a breaker: what one has found to be down, the others do not try', async () => {
@@ -163,16 +163,16 @@ breakers: { db: { failure_threshold: 2, recovery_timeout: 1h } }
 steps:
   - { id: work, shell: echo x >> ran; test -e up, retry: { attempts: 9, backoff: fixed, initial_delay: 10ms, breaker: db } }
 `)
-    expect((await scene.reprise(...RUN)).code).toBe(1)
-    expect(scene.count('ran')).toBe(2)
-    const others = await Promise.all(['r2', 'r3'].map((id) => scene.reprise('run', 'workflow.yaml', '--run-id', id)))
+    expect((await faultRun.reprise(...RUN)).code).toBe(1)
+    expect(faultRun.count('ran')).toBe(2)
+    const others = await Promise.all(['r2', 'r3'].map((id) => faultRun.reprise('run', 'workflow.yaml', '--run-id', id)))
     expect(others.map(({ code }) => code)).toEqual([1, 1])
     expect(others[0]?.stderr).toContain('breaker')
-    expect(scene.count('ran')).toBe(2)
-    expect((await scene.reprise('breakers', 'list')).stdout).toMatch(/db\s+open/)
-    expect((await scene.reprise('breakers', 'reset', 'db', '--reason', 'it is back')).code).toBe(0)
-    scene.write('up', '')
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r4')).code).toBe(0)
+    expect(faultRun.count('ran')).toBe(2)
+    expect((await faultRun.reprise('breakers', 'list')).stdout).toMatch(/db\s+open/)
+    expect((await faultRun.reprise('breakers', 'reset', 'db', '--reason', 'it is back')).code).toBe(0)
+    faultRun.write('up', '')
+    expect((await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r4')).code).toBe(0)
   })
 })
 
@@ -180,11 +180,11 @@ test('one command that is kept on a server is run once, from wherever it is aske
   enter('steps: []')
   const command = ['exec', '--durable', 'job-7', '--attempts', '3', '--initial-delay', '10ms', '--', 'sh', '-c']
   const script = 'echo x >> "$NOTES/ran"; test "$(wc -l < "$NOTES/ran")" -ge 2'
-  expect((await scene.reprise(...command, script)).code).toBe(0)
-  expect(scene.count('ran')).toBe(2)
+  expect((await faultRun.reprise(...command, script)).code).toBe(0)
+  expect(faultRun.count('ran')).toBe(2)
   const again = await elsewhere(...command, script).ended
   expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('it is not run again')])
-  expect(scene.count('ran')).toBe(2)
+  expect(faultRun.count('ran')).toBe(2)
   const other = await elsewhere(...command, 'true').ended
   expect([other.code, other.stderr]).toEqual([4, expect.stringContaining('another command or policy')])
 })

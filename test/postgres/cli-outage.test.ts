@@ -1,6 +1,7 @@
-/** A server that goes away under a run: it waits, or is stopped and resumed. Needs a build. */
+/** A server that goes away under a run: it waits and says so, or is stopped and resumed. Needs a build. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { CliFixture, until } from '../workflow/cli-fixture.js'
+import { CliFixture, type Going, until } from '../workflow/cli-fixture.js'
+import { PostgresProxy } from './proxy.js'
 import { PostgresServer } from './server.js'
 
 const WORKFLOW = `
@@ -12,25 +13,48 @@ steps:
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 let server: PostgresServer
-let scene: CliFixture
+let faultRun: CliFixture
 beforeAll(async () => {
   server = await PostgresServer.start({ fsync: false })
 })
 afterAll(() => server.remove())
-afterEach(() => scene.remove())
+afterEach(() => faultRun.remove())
 
-function enter(schema: string): void {
-  scene = new CliFixture(WORKFLOW)
-  scene.env = { REPRISE_STORE: `${server.url}?schema=${schema}` }
+function enter(schema: string, url = server.url): void {
+  faultRun = new CliFixture(WORKFLOW)
+  faultRun.env = { REPRISE_STORE: `${url}?schema=${schema}` }
 }
 
-const counts = (): number[] => ['first', 'second', 'third'].map((name) => scene.count(name))
+/** How long a stop may take while the server is away, as the docs have it, on a machine that is busy. */
+const MOST_STOP_MS = 30_000
+
+/** Asked once; it cannot be recorded, and the process ends by itself and says so. */
+async function stopsUnrecorded(going: Going): Promise<void> {
+  const askedMs = performance.now()
+  going.child.kill('SIGINT')
+  const { code, stderr } = await going.ended
+  expect(performance.now() - askedMs).toBeLessThan(MOST_STOP_MS)
+  expect([code, stderr]).toEqual([74, expect.stringContaining('The stop could not be recorded')])
+  expect(stderr).toContain('reprise resume r1')
+  expect(stderr).toContain('does not answer')
+  expect(stderr).not.toContain('the state is saved')
+  expect(stderr).not.toContain(new URL(server.url).password)
+  await faultRun.isClean()
+}
+
+async function isResumed(): Promise<void> {
+  faultRun.write('go', '')
+  const { code, stderr } = await faultRun.reprise('resume', 'r1')
+  expect([code, stderr]).toEqual([0, expect.stringContaining('succeeded')])
+}
+
+const counts = (): number[] => ['first', 'second', 'third'].map((name) => faultRun.count(name))
 
 test('a restart is waited for, and nothing is done twice', async () => {
   enter('restarted')
-  const going = await scene.startUntil(RUN, () => scene.count('second') === 1)
+  const going = await faultRun.startUntil(RUN, () => faultRun.count('second') === 1)
   await server.restart('immediate')
-  scene.write('go', '')
+  faultRun.write('go', '')
   const { code, stderr } = await going.ended
   expect([code, stderr]).toEqual([0, expect.stringContaining('succeeded')])
   expect(counts()).toEqual([1, 1, 1])
@@ -38,10 +62,10 @@ test('a restart is waited for, and nothing is done twice', async () => {
 
 test('a run waits for one that stays away, and what was done is written when it is back; who looks is told', async () => {
   enter('stopped')
-  const going = await scene.startUntil(RUN, () => scene.count('second') === 1)
+  const going = await faultRun.startUntil(RUN, () => faultRun.count('second') === 1)
   await server.stop('immediate')
-  scene.write('go', '')
-  const looked = await scene.reprise('ps')
+  faultRun.write('go', '')
+  const looked = await faultRun.reprise('ps')
   expect([looked.code, looked.stderr]).toEqual([74, expect.stringContaining('check that the server runs')])
   expect(looked.stderr).not.toContain(new URL(server.url).password)
   expect(going.child.exitCode).toBeNull()
@@ -51,9 +75,61 @@ test('a run waits for one that stays away, and what was done is written when it 
   expect(counts()).toEqual([1, 1, 1])
 })
 
-test('a run that is stopped meanwhile ends, and goes on when the server is back', async () => {
+test('a run says that the server is away and that it is back, and the outage makes no attempt longer', async () => {
+  enter('told')
+  const going = await faultRun.startUntil([...RUN, '--ndjson'], () => faultRun.count('second') === 1)
+  await server.stop('immediate')
+  faultRun.write('go', '')
+  await until(
+    () => going.said().includes('store_away'),
+    () => `a word of the outage; it said ${going.said()}`,
+    going,
+  )
+  const backAtMs = Date.now()
+  await server.start()
+  const ended = await going.ended
+  expect(ended.code).toBe(0)
+  const events = ended.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string })
+  const store = expect.stringMatching(/^postgres:.*schema=told$/)
+  expect(events.filter(({ type }) => type.startsWith('store_'))).toMatchObject([
+    { type: 'store_away', run: 'r1', step: null, detail: { store, reason: expect.stringContaining('ECONNREFUSED') } },
+    { type: 'store_back', run: 'r1', step: null, detail: { store, awayMs: expect.any(Number) } },
+  ])
+  const { stdout } = await faultRun.reprise('show', 'r1', 'second', '--json')
+  const { history } = JSON.parse(stdout) as { history: { startedAtMs: number; endedAtMs: number }[] }
+  expect(history).toHaveLength(1)
+  expect(history[0]?.endedAtMs).toBeLessThan(backAtMs)
+})
+
+test('one interrupt ends a run while the server is stopped, and says that the stop is not recorded', async () => {
+  enter('unrecorded')
+  const going = await faultRun.startUntil(RUN, () => faultRun.count('second') === 1)
+  await server.stop('immediate')
+  await stopsUnrecorded(going)
+  await server.start()
+  await isResumed()
+  expect(counts()).toEqual([1, 2, 1])
+})
+
+test('one interrupt ends a run whose attempt has ended over a network that is silent', async () => {
+  const proxy = await PostgresProxy.listen(server.port)
+  enter('silent', proxy.urlOf(server.url))
+  const going = await faultRun.startUntil(RUN, () => faultRun.count('second') === 1)
+  proxy.silenceAll()
+  faultRun.write('go', '')
+  await stopsUnrecorded(going)
+  proxy.heal('reset')
+  await isResumed()
+  await proxy.close()
+  expect(counts()).toEqual([1, 2, 1])
+})
+
+test('a run that is stopped twice meanwhile ends at once, and goes on when the server is back', async () => {
   enter('interrupted')
-  const going = await scene.startUntil(RUN, () => scene.count('second') === 1)
+  const going = await faultRun.startUntil(RUN, () => faultRun.count('second') === 1)
   await server.stop('immediate')
   going.child.kill('SIGINT')
   await until(
@@ -68,10 +144,10 @@ test('a run that is stopped meanwhile ends, and goes on when the server is back'
   expect(stderr).toContain('a resume runs the interrupted attempt again')
   expect(stderr).not.toContain('saved')
   expect(stderr).not.toContain(new URL(server.url).password)
-  await scene.isClean()
+  await faultRun.isClean()
   await server.start()
-  scene.write('go', '')
-  const resumed = await scene.reprise('resume', 'r1')
+  faultRun.write('go', '')
+  const resumed = await faultRun.reprise('resume', 'r1')
   expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('succeeded')])
   expect(counts()).toEqual([1, 2, 1])
 })

@@ -34,13 +34,13 @@ interface Status {
 }
 
 let database: TestDatabase
-let scene: CliFixture
+let faultRun: CliFixture
 let schemas = 0
 beforeAll(async () => {
   database = await testDatabase()
 })
 afterAll(() => database.drop())
-afterEach(() => scene?.remove())
+afterEach(() => faultRun?.remove())
 
 const STORES = {
   sqlite: () => 'sqlite:.reprise/ledger.db',
@@ -48,20 +48,20 @@ const STORES = {
 }
 
 function enter(kind: keyof typeof STORES, workflow = WORKFLOW): string {
-  scene = new CliFixture(workflow)
+  faultRun = new CliFixture(workflow)
   const store = STORES[kind]()
-  scene.env = { REPRISE_STORE: store }
+  faultRun.env = { REPRISE_STORE: store }
   return store
 }
 
 async function status(...args: string[]): Promise<Status> {
-  const { code, stdout, stderr } = await scene.reprise('store', 'status', '--json', ...args)
+  const { code, stdout, stderr } = await faultRun.reprise('store', 'status', '--json', ...args)
   expect([code, stderr]).toEqual([0, ''])
   return JSON.parse(stdout) as Status
 }
 
 const detailOf = async (...args: string[]): Promise<RunDetail> =>
-  JSON.parse((await scene.reprise('show', 'r1', '--json', ...args)).stdout) as RunDetail
+  JSON.parse((await faultRun.reprise('show', 'r1', '--json', ...args)).stdout) as RunDetail
 
 /** All but where logs are, which a copy does not have. */
 const recorded = ({ steps, ...run }: RunDetail): unknown => ({
@@ -76,7 +76,7 @@ const recorded = ({ steps, ...run }: RunDetail): unknown => ({
 describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
   test('status says what is there, and who is', async () => {
     enter(kind)
-    await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+    await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r1')
     const found = await status()
     expect(found).toMatchObject({ kind, tasks: { succeeded: 2, failed: 1 }, deadLetters: 1, owners: [] })
     expect(found.schema.version).toBe(found.schema.newest)
@@ -86,7 +86,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
       expect(found.tables.find((table) => table.name === name)?.bytes).toBeGreaterThan(0)
     expect(found.connections === null).toBe(kind === 'sqlite')
     if (found.connections !== null) expect(found.connections.used).toBeLessThanOrEqual(found.connections.most)
-    const { stdout } = await scene.reprise('store', 'status')
+    const { stdout } = await faultRun.reprise('store', 'status')
     expect(stdout).toContain('tasks: 2 succeeded, 1 failed')
     const password = new URL(database.url).password
     expect(stdout + JSON.stringify(found)).not.toContain(password)
@@ -94,7 +94,10 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
 
   test('status tells a process that lives, with its lease, from one that was killed', async () => {
     enter(kind, HELD)
-    const going = await scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 1)
+    const going = await faultRun.startUntil(
+      ['run', 'workflow.yaml', '--run-id', 'r1'],
+      () => faultRun.count('ran') === 1,
+    )
     const [owner, ...others] = (await status()).owners
     expect([owner?.pid, owner?.state, others]).toEqual([going.child.pid, 'alive', []])
     expect(owner?.leaseLeftMs).toBeGreaterThan(0)
@@ -103,67 +106,70 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
     const found = await status()
     expect(found.owners).toMatchObject([{ pid: going.child.pid, state: 'lost' }])
     expect(found.hints).toContainEqual(expect.stringContaining('reprise ps --state interrupted'))
-    scene.write('go', '')
-    expect((await scene.reprise('resume', 'r1')).code).toBe(0)
+    faultRun.write('go', '')
+    expect((await faultRun.reprise('resume', 'r1')).code).toBe(0)
     const after = await status()
     expect([after.owners, after.hints.filter((hint) => hint.includes('gone'))]).toEqual([[], []])
   })
 
   test('migrate makes the tables, says from where to where, and is done once', async () => {
     enter(kind)
-    const dry = await scene.reprise('store', 'migrate', '--dry-run')
+    const dry = await faultRun.reprise('store', 'migrate', '--dry-run')
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/CREATE TABLE (\w+\.)?tasks/)])
     expect(dry.stderr).toContain('would go from schema 0 to')
-    expect(JSON.parse((await scene.reprise('ps', '--json')).stdout)).toEqual({ runs: [] })
-    const done = JSON.parse((await scene.reprise('store', 'migrate', '--json')).stdout) as { from: number; to: number }
+    expect(JSON.parse((await faultRun.reprise('ps', '--json')).stdout)).toEqual({ runs: [], hasTasks: false })
+    const done = JSON.parse((await faultRun.reprise('store', 'migrate', '--json')).stdout) as {
+      from: number
+      to: number
+    }
     expect(done).toMatchObject({ from: 0, isDone: true, address: expect.any(String) })
     expect(done.to).toBeGreaterThan(0)
     expect(await status()).toMatchObject({ schema: { version: done.to, newest: done.to }, hints: expect.any(Array) })
-    const again = await scene.reprise('store', 'migrate')
+    const again = await faultRun.reprise('store', 'migrate')
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining(`is up to date: schema ${done.to}`)])
-    expect((await scene.reprise('store', 'migrate', '--dry-run')).stdout).toBe('')
+    expect((await faultRun.reprise('store', 'migrate', '--dry-run')).stdout).toBe('')
   })
 
   test('what migrate prints makes a store that works, if it is executed', async () => {
     const store = enter(kind)
-    const { stdout: sql } = await scene.reprise('store', 'migrate', '--dry-run')
+    const { stdout: sql } = await faultRun.reprise('store', 'migrate', '--dry-run')
     if (kind === 'sqlite') {
-      const made = await openDatabase(scene.path('made.db'))
+      const made = await openDatabase(faultRun.path('made.db'))
       made.exec(sql)
       made.close()
-      scene.env = { REPRISE_STORE: 'sqlite:made.db' }
+      faultRun.env = { REPRISE_STORE: 'sqlite:made.db' }
     } else {
       const client = new pg.Client({ connectionString: store.replace(/\?.*/, '') })
       await client.connect()
       await client.query(sql)
       await client.end()
     }
-    expect((await scene.reprise('store', 'migrate')).stderr).toContain('is up to date')
-    expect((await scene.reprise('run', 'workflow.yaml')).code).toBe(3)
+    expect((await faultRun.reprise('store', 'migrate')).stderr).toContain('is up to date')
+    expect((await faultRun.reprise('run', 'workflow.yaml')).code).toBe(3)
   })
 
   test('backup copies it while others write, every command can look at it, and nothing is overwritten', async () => {
     enter(kind)
-    await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+    await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r1')
     const original = await detailOf()
-    const writing = [1, 2].map((n) => scene.start('run', 'workflow.yaml', '--run-id', `w${n}`))
-    const { code, stderr } = await scene.reprise('store', 'backup', 'copy.db')
+    const writing = [1, 2].map((n) => faultRun.start('run', 'workflow.yaml', '--run-id', `w${n}`))
+    const { code, stderr } = await faultRun.reprise('store', 'backup', 'copy.db')
     expect([code, stderr]).toEqual([0, expect.stringContaining('reprise ps --store sqlite:copy.db')])
     expect(stderr).not.toContain(new URL(database.url).password)
     // The breaker that they share is open, so they fail; but not for the copy's sake.
     for (const { ended } of writing) expect([1, 3]).toContain((await ended).code)
-    expect(statSync(scene.path('copy.db')).mode & 0o777).toBe(0o600)
+    expect(statSync(faultRun.path('copy.db')).mode & 0o777).toBe(0o600)
     const copied = ['--store', 'sqlite:copy.db']
     expect(recorded(await detailOf(...copied))).toEqual(recorded(original))
     const events = async (...args: string[]): Promise<string> =>
-      (await scene.reprise('events', 'r1', '--json', ...args)).stdout
+      (await faultRun.reprise('events', 'r1', '--json', ...args)).stdout
     expect(await events(...copied)).toBe(await events())
     for (const what of ['breakers', 'budgets'])
-      expect((await scene.reprise(what, 'list', ...copied)).stdout).toContain(what === 'breakers' ? 'db' : 'some')
-    const again = await scene.reprise('store', 'backup', 'copy.db')
+      expect((await faultRun.reprise(what, 'list', ...copied)).stdout).toContain(what === 'breakers' ? 'db' : 'some')
+    const again = await faultRun.reprise('store', 'backup', 'copy.db')
     expect([again.code, again.stderr]).toEqual([4, expect.stringContaining('is there already')])
     expect(recorded(await detailOf(...copied))).toEqual(recorded(original))
-    expect(existsSync(scene.path(`copy.db.${process.pid}.partial`))).toBe(false)
+    expect(existsSync(faultRun.path(`copy.db.${process.pid}.partial`))).toBe(false)
   })
 
   test('a run that waited goes on from a copy, with what it has used', async () => {
@@ -171,66 +177,69 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
       kind,
       'steps: [{ id: work, shell: echo x >> ran; test -e go, retry: { attempts: 3, backoff: fixed, initial_delay: 2s } }]\n',
     )
-    const store = scene.env['REPRISE_STORE'] ?? ''
+    const store = faultRun.env['REPRISE_STORE'] ?? ''
     const waits = async (): Promise<boolean> => {
-      const address = kind === 'sqlite' ? `sqlite:${scene.path('.reprise/ledger.db')}` : store
+      const address = kind === 'sqlite' ? `sqlite:${faultRun.path('.reprise/ledger.db')}` : store
       const ledger = await openLedger(address)
       const task = await ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' })
       await ledger.close()
       return task?.status === 'waiting'
     }
-    const going = await scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 1)
+    const going = await faultRun.startUntil(
+      ['run', 'workflow.yaml', '--run-id', 'r1'],
+      () => faultRun.count('ran') === 1,
+    )
     await until(waits, () => 'the wait', going)
     going.child.kill('SIGKILL')
     await going.ended
-    expect((await scene.reprise('store', 'backup', 'copy.db')).code).toBe(0)
+    expect((await faultRun.reprise('store', 'backup', 'copy.db')).code).toBe(0)
     // To the other kind, and on from there.
-    const target = kind === 'sqlite' ? STORES.postgres() : `sqlite:${scene.path('again/ledger.db')}`
-    const restored = await scene.reprise('store', 'restore', 'copy.db', '--store', target, '--json')
+    const target = kind === 'sqlite' ? STORES.postgres() : `sqlite:${faultRun.path('again/ledger.db')}`
+    const restored = await faultRun.reprise('store', 'restore', 'copy.db', '--store', target, '--json')
     expect([restored.code, JSON.parse(restored.stdout)]).toEqual([
       0,
       expect.objectContaining({ rows: expect.objectContaining({ runs: 1, tasks: 1, attempts: 1 }) as unknown }),
     ])
-    scene.write('go', '')
-    const { code, stderr } = await scene.reprise('resume', 'r1', '--store', target)
+    faultRun.write('go', '')
+    const { code, stderr } = await faultRun.reprise('resume', 'r1', '--store', target)
     expect([code, stderr]).toEqual([0, expect.stringContaining('attempt 2/3')])
-    expect(scene.count('ran')).toBe(2)
-    const refused = await scene.reprise('store', 'restore', 'copy.db', '--store', target)
+    expect(faultRun.count('ran')).toBe(2)
+    const refused = await faultRun.reprise('store', 'restore', 'copy.db', '--store', target)
     expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('already')])
     // New runs get keys and events of their own.
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r2', '--store', target)).code).toBe(0)
-    expect((await scene.reprise('events', 'r2', '--store', target)).stdout).toContain('run_finished')
+    expect((await faultRun.reprise('run', 'workflow.yaml', '--run-id', 'r2', '--store', target)).code).toBe(0)
+    expect((await faultRun.reprise('events', 'r2', '--store', target)).stdout).toContain('run_finished')
   })
 
   test('there is nothing to copy, or to copy from', async () => {
     enter(kind)
-    const nothing = await scene.reprise('store', 'backup', 'copy.db')
+    const nothing = await faultRun.reprise('store', 'backup', 'copy.db')
     expect([nothing.code, nothing.stderr]).toEqual([4, expect.stringContaining('There are no runs here')])
-    expect(existsSync(scene.path('copy.db'))).toBe(false)
-    const missing = await scene.reprise('store', 'restore', 'missing.db')
+    expect(existsSync(faultRun.path('copy.db'))).toBe(false)
+    const missing = await faultRun.reprise('store', 'restore', 'missing.db')
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('missing.db does not exist')])
-    scene.write('other.db', 'no database at all, but long enough to be taken for one'.repeat(40))
-    scene.write('empty.db', '')
+    faultRun.write('other.db', 'no database at all, but long enough to be taken for one'.repeat(40))
+    faultRun.write('empty.db', '')
     for (const [file, said] of [
       ['other.db', 'not a SQLite database'],
       ['empty.db', 'has no ledger in it'],
     ] as const) {
-      const { code, stderr } = await scene.reprise('store', 'restore', file)
+      const { code, stderr } = await faultRun.reprise('store', 'restore', file)
       expect([code, stderr]).toEqual([74, expect.stringContaining(said)])
     }
     // Nothing was made of them either.
-    expect(existsSync(scene.path('.reprise'))).toBe(false)
-    const { stdout: sql } = await scene.reprise('store', 'migrate', '--dry-run')
+    expect(existsSync(faultRun.path('.reprise'))).toBe(false)
+    const { stdout: sql } = await faultRun.reprise('store', 'migrate', '--dry-run')
     expect(sql).toContain('CREATE TABLE')
-    await scene.reprise('run', 'workflow.yaml')
-    const nowhere = await scene.reprise('store', 'backup', 'no/such/directory/copy.db')
+    await faultRun.reprise('run', 'workflow.yaml')
+    const nowhere = await faultRun.reprise('store', 'backup', 'no/such/directory/copy.db')
     expect([nowhere.code, nowhere.stderr]).toEqual([74, expect.stringContaining('no/such/directory')])
   })
 })
 
 test('a copy has every table and column that both kinds of stores have', async () => {
   enter('postgres')
-  await scene.reprise('store', 'migrate')
+  await faultRun.reprise('store', 'migrate')
   const schema = `store_${schemas}`
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()

@@ -8,7 +8,7 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import { Writers } from '../../packages/reprise/src/postgres/writers.js'
-import { whole } from '../crash/written.js'
+import { whole } from '../crash/sample-record.js'
 import { CUT_MOMENTS, PostgresProxy } from './proxy.js'
 import { type TestDatabase, testDatabase } from './shared-server.js'
 

@@ -1,5 +1,5 @@
 /**
- * A few scenes of every kind of fault of PostgreSQL, its network and its clients; many more are `npm run crash -- --postgres`.
+ * A few runs of every kind of fault of PostgreSQL, its network and its clients; many more are `npm run crash -- --postgres`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -39,10 +39,10 @@ interface Cuts {
 function withCuts(ledger: Ledger, cuts: Cuts): Ledger {
   return withVerbs(ledger, {
     claim: (request, decide) =>
-      ledger.claim(request, (task, view) => {
+      ledger.claim(request, (task, view, seat) => {
         if (task.id === cuts.id && ++cuts.decided === 1)
           void proxy.cutAtCommit('before').then((statement) => (cuts.statement = statement))
-        return decide(task, view)
+        return decide(task, view, seat)
       }),
   })
 }

@@ -132,8 +132,11 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   claimExcept: ['tasks_due'],
   claimLimited: ['tasks_due', 'tasks_owned'],
   claimLimitedExcept: ['tasks_due', 'tasks_owned'],
+  claimBatched: ['tasks_due', 'tasks_owned'],
+  claimBatchedExcept: ['tasks_due', 'tasks_owned'],
   // As many as run, in all queues.
   freePlaces: ['tasks_owned'],
+  freeBatches: ['tasks_owned'],
   nextDue: ['tasks_due'],
   nextDueExcept: ['tasks_due'],
   tasks: ['tasks_scope_kind_scope_id_key'],

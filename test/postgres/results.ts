@@ -13,11 +13,11 @@ export interface Run {
 export const HEADING = '## PostgreSQL'
 
 export function figuresOf({ tally, seconds }: Run): string {
-  const { scenes, lives, failed, tasks, starts, again, made, faults } = tally
+  const { faultRuns, lives, failed, tasks, starts, again, made, faults } = tally
   const rows = [
     ['processes started', lives],
     ['… of these ended because their ledger failed, and started again', failed],
-    ['databases brought to their end', scenes],
+    ['databases brought to their end', faultRuns],
     ['tasks', tasks],
     ['attempts started', starts],
     ['… of these started again, in flight at a fault', again],

@@ -1,7 +1,7 @@
 /**
  * `npm run crash -- --postgres`: faults of a real PostgreSQL server, its network and its clients, and the promises checked.
  * `--kills 500` backends terminated, and in proportion all other faults; `--quick` is `--kills 20`; `--only KIND-N` plays
- * one scene of a seed again. Exit code 1 if a promise was broken; then the journals are kept. Imports the campaign.
+ * one fault run of a seed again. Exit code 1 if a promise was broken; then the journals are kept. Imports the campaign.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,15 +29,15 @@ export async function runCampaign({ seed, kills, only, page }: CampaignArguments
   const program = await bundleLoad()
   let shown = 0
   let told = 0
-  const onScene = (tally: PostgresCampaign['tally']): void => {
+  const onFaultRun = (tally: PostgresCampaign['tally']): void => {
     for (const fault of tally.faults.slice(told)) console.log(fault)
     told = tally.faults.length
-    if (tally.scenes - shown < 10) return
-    shown = tally.scenes
+    if (tally.faultRuns - shown < 10) return
+    shown = tally.faultRuns
     const made = [...tally.byKind].map(([kind, count]) => `${kind} ${count}`).join(', ')
-    console.log(`${tally.scenes} scenes (${made}), ${tally.faults.length} promises broken`)
+    console.log(`${tally.faultRuns} scenes (${made}), ${tally.faults.length} promises broken`)
   }
-  const options = { program, directory, seed, goals: goalsOf(kills), lanes: LANES, onScene }
+  const options = { program, directory, seed, goals: goalsOf(kills), lanes: LANES, onFaultRun }
   const campaign = new PostgresCampaign(only === undefined ? options : { ...options, only })
   const tally = await campaign.run().finally(() => program.remove())
   const seconds = (performance.now() - startMs) / 1000

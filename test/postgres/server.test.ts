@@ -4,13 +4,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { canBeOtherUser, isRoot, OTHER_USER, OTHER_USER_NEED } from '../faults/other-user.js'
 import { waitFor, works } from '../faults/rig.js'
 import { PostgresServer } from './server.js'
 import { testDatabase } from './shared-server.js'
 
-const isRoot = process.getuid?.() === 0
-const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-const canDropRights = isRoot && works('setpriv', [...AS_NOBODY.slice(1), 'true'])
+const AS_OTHER_USER = ['setpriv', `--reuid=${OTHER_USER}`, `--regid=${OTHER_USER}`, '--clear-groups']
+const canDropRights = canBeOtherUser && works('setpriv', [...AS_OTHER_USER.slice(1), 'true'])
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
@@ -110,9 +110,12 @@ describe('a starter that is killed', () => {
     expect((await leavesNothing([])).uid).toBe(process.getuid?.())
   })
 
-  it.skipIf(!canDropRights)('leaves nothing behind without rights either', async () => {
-    expect((await leavesNothing(AS_NOBODY)).uid).toBe(65534)
-  })
+  it.skipIf(!canDropRights)(
+    `leaves nothing behind without rights either${canDropRights ? '' : ` ${OTHER_USER_NEED}`}`,
+    async () => {
+      expect((await leavesNothing(AS_OTHER_USER)).uid).toBe(OTHER_USER)
+    },
+  )
 })
 
 describe('the shared server', () => {

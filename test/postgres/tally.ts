@@ -1,10 +1,10 @@
-/** What a campaign has done and found, and the kinds of its scenes. Imports nothing. */
+/** What a campaign has done and found, and the kinds of its fault runs. Imports nothing. */
 
-export const KINDS_OF_SCENE = ['terminated', 'restarted', 'cut', 'disk', 'paused', 'silent', 'killed'] as const
-export type SceneKind = (typeof KINDS_OF_SCENE)[number]
+export const FAULT_RUN_KINDS = ['terminated', 'restarted', 'cut', 'disk', 'paused', 'silent', 'killed'] as const
+export type FaultRunKind = (typeof FAULT_RUN_KINDS)[number]
 
 export interface Tally {
-  scenes: number
+  faultRuns: number
   lives: number
   /** Processes whose ledger failed for good, and that were started again. */
   failed: number
@@ -13,13 +13,13 @@ export interface Tally {
   again: number
   /** Faults that were made, by what they were. */
   readonly made: Map<string, number>
-  readonly byKind: Map<SceneKind, number>
+  readonly byKind: Map<FaultRunKind, number>
   readonly faults: string[]
 }
 
 export function newTally(): Tally {
   return {
-    scenes: 0,
+    faultRuns: 0,
     lives: 0,
     failed: 0,
     tasks: 0,

@@ -1,7 +1,22 @@
 /** That a command takes everything with it that it has started, however that hides. Real processes. */
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { listProcesses, type ProcessRow } from '../../packages/workflow/src/process/process-table.js'
-import { has, hasProc, itWhere, kill, living, rowsOf, run, shell, startTree, type Started, waitFor } from './rig.js'
+import {
+  has,
+  hasProc,
+  itWhere,
+  kill,
+  living,
+  rowsOf,
+  run,
+  shell,
+  startTree,
+  type Started,
+  temporaryDirectory,
+  waitFor,
+} from './rig.js'
 
 const canSetsid = hasProc && has('setsid')
 const left: ProcessRow[] = []
@@ -104,10 +119,45 @@ describe('a program that exits by itself', () => {
     await expect(rowsOf([Number(end.stdout)])).rejects.toThrow('is not there')
   })
 
-  itWhere(canSetsid, '/proc and setsid', 'leaves a service that has left group and pipes', async () => {
-    const { stdout } = await shell(`setsid sleep 1000 >/dev/null 2>&1 </dev/null & echo $!`)
-    await waitFor(async () => (await living(await rowsOf([Number(stdout)]))).length === 1)
-    left.push(...(await rowsOf([Number(stdout)])))
+  const leaving = (how: string): string =>
+    `${how} sh -c 'echo $$ > "$1"; exec sleep 1000' _ "$F" >/dev/null 2>&1 </dev/null & until test -s "$F"; do sleep 0.02; done`
+  const bare = 'env -i PATH="$PATH" setsid'
+  /** Of what it has left on its way out: whether it still runs, once the command is said to be over. */
+  const isLeft = async (text: string, isNoted = true): Promise<boolean> => {
+    const place = temporaryDirectory()
+    try {
+      const file = path.join(place.path, 'pid')
+      const env = { PATH: process.env['PATH'] ?? '', F: file }
+      const end = await shell(text, { env, graceMs: 200, ...(isNoted && { groupFile: path.join(place.path, 'g') }) })
+      expect(end).toMatchObject({ exitCode: 0, spawnError: null })
+      expect(existsSync(path.join(place.path, 'g'))).toBe(false)
+      const pid = Number(readFileSync(file, 'utf8'))
+      left.push(...(await listProcesses()).filter((row) => row.pid === pid))
+      return left.some((row) => row.pid === pid)
+    } finally {
+      place.remove()
+    }
+  }
+
+  itWhere(canSetsid, '/proc and setsid', 'takes a service with it that has left group and pipes', async () => {
+    expect(await isLeft(leaving('setsid'))).toBe(false)
+    expect(await isLeft(leaving('setsid'), false)).toBe(false)
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'takes one with it that ignores TERM, whose parents are gone', async () => {
+    const deaf = `sh -c 'trap "" TERM; echo $$ > "$1"; while :; do sleep 0.02; done' _ "$F"`
+    const text = `(${bare} ${deaf} >/dev/null 2>&1 </dev/null &) ; until test -s "$F"; do sleep 0.02; done`
+    expect(await isLeft(text)).toBe(false)
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'takes one with it that has cleared its environment as well', async () => {
+    expect(await isLeft(leaving(bare))).toBe(false)
+  })
+
+  itWhere(canSetsid && has('bash'), '/proc, bash and setsid', 'does not find one without any mark', async () => {
+    expect(await isLeft(`exec bash -c '${leaving(`exec 21>&-; ${bare}`).replaceAll("'", String.raw`'\''`)}'`)).toBe(
+      true,
+    )
   })
 
   itWhere(canSetsid, '/proc and setsid', 'is not held by one who hides everywhere and talks on', async () => {

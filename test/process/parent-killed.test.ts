@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { KEEPER_PROGRAM } from '../../packages/workflow/src/process/keeper-program.js'
-import { listProcesses, type ProcessRow, processStart } from '../../packages/workflow/src/process/process-table.js'
+import {
+  environmentOf,
+  listProcesses,
+  type ProcessRow,
+  processStart,
+} from '../../packages/workflow/src/process/process-table.js'
 import { ProcessTree } from '../../packages/workflow/src/process/process-tree.js'
 import type { Settings } from './main-thread.js'
 import { has, hasProc, itWhere, kill, living, newTag, printed, rowsOf, startProgram, waitFor } from './rig.js'
@@ -19,10 +24,10 @@ const IGNORES_TERM = `trap "" TERM; echo $$; while :; do sleep 0.05; done`
 const TREE = `echo $$; sh -c '${IGNORES_TERM}' & setsid sh -c '${IGNORES_TERM}' & (setsid sh -c 'echo $$; exec sleep 1000' &); wait`
 
 /** Starts a parent with commands and kills it once `pids` pids are printed. Returns the processes of those pids. */
-async function killParent(commands: Settings['commands'], pids: number): Promise<ProcessRow[]> {
+async function killParent(commands: Settings['commands'], pids: number, before = 0): Promise<ProcessRow[]> {
   const { child, said, ended } = startProgram(
     'main-thread.ts',
-    JSON.stringify({ commands, isHeard: true } satisfies Settings),
+    JSON.stringify({ commands, isHeard: true, before } satisfies Settings),
   )
   await waitFor(() => printed(said()).length >= pids)
   const rows = await rowsOf(printed(said()))
@@ -56,8 +61,8 @@ describe('when a process is killed', () => {
     for (const started of [1, 4, 9, 16, 25]) {
       const tag = newTag()
       const commands = Array.from({ length: 40 }, (_, index) => ({ argv: ['sleep', '1000'], tag: `${tag}/${index}` }))
-      const isMarked = (words: readonly string[]): boolean =>
-        words.some((word) => word.startsWith(`REPRISE_TAG=${tag}/`))
+      const isMarked = (pid: number): boolean =>
+        environmentOf(pid).some((word) => word.startsWith(`REPRISE_TAG=${tag}/`))
       const tree = new ProcessTree({ groups: new Map(), isMarked, since: null })
       const { child, ended } = startProgram('main-thread.ts', JSON.stringify({ commands } satisfies Settings))
       await waitFor(async () => (await tree.find()).length >= started)
@@ -81,6 +86,12 @@ describe('when a process is killed', () => {
   it('its command without an environment ends', async () => {
     const argv = ['sh', '-c', `exec env -i sh -c '${IGNORES_TERM}'`]
     const rows = await killParent([{ argv, tag: newTag(), graceMs: 300 }], 1)
+    await waitFor(async () => (await living(rows)).length === 0)
+  })
+
+  it('its command without an environment ends, also if others have run and ended right before', async () => {
+    const argv = ['sh', '-c', `exec env -i sh -c '${IGNORES_TERM}'`]
+    const rows = await killParent([{ argv, tag: newTag() }], 1, 5)
     await waitFor(async () => (await living(rows)).length === 0)
   })
 

@@ -74,6 +74,11 @@ test.each([
   PATIENCE_MS,
 )
 
+test.each(['a\nb', 'a\u0000', '\ud800', 'x'.repeat(201)])('the budget %j is wrong for both', (budget) => {
+  expect(messagesOf(policyProblems(parseSource('f', JSON.stringify({ budget }))))).toHaveLength(1)
+  expect(faultsOf(policySchema(), { budget }).length).toBeGreaterThan(0)
+})
+
 test('a document without lines is judged as the one it was read from', () => {
   fc.assert(
     fc.property(documentOf(WORKFLOW, 15), (document) => {

@@ -25,7 +25,7 @@ export interface Seen {
   error: unknown
 }
 
-export interface Story {
+export interface ObservedCall {
   readonly policy: PolicyInput
   readonly seen: readonly Seen[]
   readonly abort: AbortController | undefined
@@ -38,20 +38,20 @@ export interface Story {
 /** Sums of fractions of milliseconds since the epoch. */
 const CLOSE_MS = 0.01
 
-export function checkCall(story: Story): void {
-  const { policy } = normalizePolicy(story.policy)
-  expect(story.result, 'the call has not settled').toBeDefined()
-  checkExecutions(story, policy)
+export function checkCall(call: ObservedCall): void {
+  const { policy } = normalizePolicy(call.policy)
+  expect(call.result, 'the call has not settled').toBeDefined()
+  checkExecutions(call, policy)
   if (policy.timeoutMs !== undefined) {
-    expect(story.endedMs - story.startedMs, 'longer than its timeout').toBeLessThanOrEqual(policy.timeoutMs + CLOSE_MS)
+    expect(call.endedMs - call.startedMs, 'longer than its timeout').toBeLessThanOrEqual(policy.timeoutMs + CLOSE_MS)
   }
-  if (story.timeline === undefined) return
-  checkRecords(story, policy, story.timeline)
-  checkTotals(story, policy, story.timeline)
-  checkEnd(story, policy, story.timeline)
+  if (call.timeline === undefined) return
+  checkRecords(call, policy, call.timeline)
+  checkTotals(call, policy, call.timeline)
+  checkEnd(call, policy, call.timeline)
 }
 
-function checkExecutions({ seen }: Story, policy: Policy): void {
+function checkExecutions({ seen }: ObservedCall, policy: Policy): void {
   const maxHedges = policy.hedge?.maxHedges ?? 0
   expect(seen.every(({ launch }, i) => launch > (seen[i - 1]?.launch ?? 0))).toBe(true)
   expect(seen.length).toBeLessThanOrEqual(policy.attempts * (1 + maxHedges))
@@ -70,7 +70,7 @@ function checkExecutions({ seen }: Story, policy: Policy): void {
   expect(attempt).toBeLessThanOrEqual(policy.attempts)
 }
 
-function checkRecords({ seen }: Story, policy: Policy, timeline: Timeline): void {
+function checkRecords({ seen }: ObservedCall, policy: Policy, timeline: Timeline): void {
   const made = timeline.attempts.filter(({ outcome }) => outcome !== 'denied')
   expect(made).toHaveLength(seen.length)
   for (const [i, { attempt, launch, kind, startMs, error }] of seen.entries()) {
@@ -92,13 +92,13 @@ function checkRecords({ seen }: Story, policy: Policy, timeline: Timeline): void
 }
 
 /** Each retry starts where the attempt before ended, plus the wait, plus the time in line. */
-function checkTotals(story: Story, policy: Policy, timeline: Timeline): void {
+function checkTotals(call: ObservedCall, policy: Policy, timeline: Timeline): void {
   const retries = timeline.attempts.filter(({ kind }) => kind === 'retry')
   let waited = 0
   retries.forEach((record, i) => {
     const before = retries[i - 1]
     const launches = timeline.attempts.filter((one) => one.attempt === before?.attempt && one.outcome !== 'denied')
-    const endMs = before === undefined ? story.startedMs : Math.max(...launches.map((one) => one.endMs))
+    const endMs = before === undefined ? call.startedMs : Math.max(...launches.map((one) => one.endMs))
     expect(record.startMs).toBeCloseTo(endMs + record.delayBeforeMs + record.parkedMs, 2)
     waited += record.delayBeforeMs
   })
@@ -107,12 +107,12 @@ function checkTotals(story: Story, policy: Policy, timeline: Timeline): void {
   if (isInterruptedWait) expect(totalDelayMs).toBeGreaterThanOrEqual(waited - CLOSE_MS)
   else expect(totalDelayMs).toBeCloseTo(waited, 2)
   if (policy.retryBudgetMs !== undefined) expect(totalDelayMs).toBeLessThanOrEqual(policy.retryBudgetMs)
-  expect(timeline.elapsedMs).toBeCloseTo(story.endedMs - story.startedMs, 2)
+  expect(timeline.elapsedMs).toBeCloseTo(call.endedMs - call.startedMs, 2)
   expect(Object.isFrozen(timeline) && Object.isFrozen(timeline.attempts)).toBe(true)
 }
 
-function checkEnd({ result, seen, abort }: Story, policy: Policy, timeline: Timeline): void {
-  const { ok, value } = result as NonNullable<Story['result']>
+function checkEnd({ result, seen, abort }: ObservedCall, policy: Policy, timeline: Timeline): void {
+  const { ok, value } = result as NonNullable<ObservedCall['result']>
   const won = timeline.attempts.filter((record) => record.won)
   expect(won).toHaveLength(ok ? 1 : 0)
   if (ok) {

@@ -16,8 +16,8 @@ import {
 import { seededRandom, virtualClock } from '../../packages/reprise/src/testing/index.js'
 import { type Audit, audited, type Hears, Line } from './executor-budgets.js'
 import { type Chance, chanceOf, randomPolicy } from './executor-chance.js'
-import { checkCall, checkEvents, type Story } from './executor-checks.js'
-import { CallStory } from './executor-story.js'
+import { checkCall, checkEvents, type ObservedCall } from './executor-checks.js'
+import { RandomCall } from './random-call.js'
 
 const FIXED_SEED = 20_240_229
 const FRESH_SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -66,7 +66,7 @@ function makeBudgets(chance: Chance, mischief: () => void) {
  * A hundred calls that share an executor, budgets, breakers and a signal. In `mischiefPercent` of the cases a hook throws,
  * and now and then one aborts the signal that calls share, in the midst of whatever is going on.
  */
-async function runBatch(chance: Chance, mischiefPercent: number): Promise<Story[]> {
+async function runBatch(chance: Chance, mischiefPercent: number): Promise<ObservedCall[]> {
   const clock = virtualClock({ startMs: 1_700_000_000_000 })
   const shared = new AbortController()
   const mischief = (): void => {
@@ -90,37 +90,37 @@ async function runBatch(chance: Chance, mischiefPercent: number): Promise<Story[
     recoverHookErrors: chance.percent(50),
     observers: chance.percent(50) ? [{ onEvent }] : [],
   })
-  const stories = Array.from({ length: CALLS_PER_BATCH }, () => {
+  const calls = Array.from({ length: CALLS_PER_BATCH }, () => {
     const [key, policy] = chance.oneOf(keyed)
-    return new CallStory(executor, clock, chance, key, policy, shared)
+    return new RandomCall(executor, clock, chance, key, policy, shared)
   })
   if (chance.percent(50)) clock.schedule({ fire: () => shared.abort('everybody') }, chance.whole(100, 600))
-  const running = stories.map((story) => story.run())
+  const running = calls.map((call) => call.run())
   await clock.runAll()
   await Promise.all(running)
   await turn()
 
   expect(clock.pending, 'timers left on the clock').toBe(0)
-  for (const { signals } of stories) {
+  for (const { signals } of calls) {
     for (const signal of signals) expect(getEventListeners(signal, 'abort'), 'listeners left on a signal').toEqual([])
   }
   for (const audit of audits) expect(audit, `budget ${audit.name}`).toMatchObject(audit.balanced())
   for (const line of lines) expect([line.inUse, line.length], 'a line that is left').toEqual([0, 0])
   expect(unhandled, 'unhandled rejections').toEqual([])
   checkEvents(events)
-  return stories
+  return calls
 }
 
 /** How often each stop reason came up. */
-async function runCalls(seed: number, calls: number, check: (story: Story) => void, mischiefPercent = 0) {
+async function runCalls(seed: number, calls: number, check: (call: ObservedCall) => void, mischiefPercent = 0) {
   const reasons = new Map<string, number>()
   const random = seededRandom(seed)
   for (let done = 0; done < calls; done += CALLS_PER_BATCH) {
     const batchSeed = Math.floor(random() * 2 ** 32)
     try {
-      for (const story of await runBatch(chanceOf(seededRandom(batchSeed)), mischiefPercent)) {
-        check(story)
-        const word = story.timeline?.stopReason ?? 'success'
+      for (const call of await runBatch(chanceOf(seededRandom(batchSeed)), mischiefPercent)) {
+        check(call)
+        const word = call.timeline?.stopReason ?? 'success'
         reasons.set(word, (reasons.get(word) ?? 0) + 1)
       }
     } catch (error) {
@@ -146,7 +146,7 @@ describe('random calls', () => {
   })
 
   it('leave nothing behind when budgets, predicates and observers throw', { timeout: 60_000 }, async () => {
-    const settled = ({ result }: Story): void => expect(result).toBeDefined()
+    const settled = ({ result }: ObservedCall): void => expect(result).toBeDefined()
     await runCalls(FIXED_SEED, CALLS / 4, settled, 3)
   })
 })

@@ -44,7 +44,7 @@ function total(families: readonly MetricFamily[], name: string): number {
 
 test('totals equal the events, and lines are empty once every call has ended', () => {
   fc.assert(
-    fc.property(fc.array(anyEvent, { maxLength: 200 }), fc.constantFrom(100, 2000), (events, maxSeries) => {
+    fc.property(fc.array(anyEvent, { maxLength: 200 }), fc.constantFrom(120, 2000), (events, maxSeries) => {
       const metrics = createMetrics({ maxSeries })
       for (const event of events) metrics.onEvent(event)
       const read = metrics.read()

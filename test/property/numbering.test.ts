@@ -29,7 +29,7 @@ interface Act {
   readonly end: 'success' | 'failure' | 'fatal'
 }
 
-interface World {
+interface NumberingCase {
   readonly policy: PolicyInput
   readonly acts: readonly Act[]
   /** What the budgets answer, in turn: both kinds of denial, and a place in line. */
@@ -55,7 +55,7 @@ const policy: fc.Arbitrary<PolicyInput> = fc.record(
   },
   { requiredKeys: ['attempts', 'hedge'] },
 )
-const world: fc.Arbitrary<World> = fc.record({
+const numbering: fc.Arbitrary<NumberingCase> = fc.record({
   policy,
   acts: fc.array(
     fc.record({
@@ -83,10 +83,10 @@ const numbersOf = ({ attempt, launch, kind }: Numbered): Numbered => ({ attempt,
 
 const numbersAlone = ({ attempt, launch }: Numbered): object => ({ attempt, launch })
 
-function budgetOf({ answers }: World, told: () => Told, clock: VirtualClock): Budget {
+function budgetOf({ answers }: NumberingCase, told: () => Told, clock: VirtualClock): Budget {
   let asked = 0
   const hears = (request: BudgetRequest): void => void told().requests.push(numbersOf(request))
-  const answer = (): World['answers'][number] => answers[asked++ % answers.length] ?? 'allow'
+  const answer = (): NumberingCase['answers'][number] => answers[asked++ % answers.length] ?? 'allow'
   const parks = answers.some((one) => one.startsWith('park'))
   const allowAttempt = (request: BudgetRequest): Decision => {
     hears(request)
@@ -108,7 +108,7 @@ function budgetOf({ answers }: World, told: () => Told, clock: VirtualClock): Bu
 }
 
 /** Three calls one after the other, so that the breaker of the first is met by the others. */
-async function play(one: World): Promise<{ told: Told; timeline: Timeline }[]> {
+async function play(one: NumberingCase): Promise<{ told: Told; timeline: Timeline }[]> {
   const clock = virtualClock()
   const calls: { told: Told; timeline: Timeline }[] = []
   let told = new Told()
@@ -183,7 +183,7 @@ function checkEvents(events: readonly RepriseEvent[], made: readonly Numbered[])
 test('launches are 1, 2, 3 … on every timeline, attempts those of the policy, and everybody is told the same', async () => {
   const seen = { hedges: 0, deniedHedges: 0, deniedRetries: 0, refusedByBreaker: 0 }
   await fc.assert(
-    fc.asyncProperty(world, async (one) => {
+    fc.asyncProperty(numbering, async (one) => {
       for (const call of await play(one)) {
         check(call, one.policy.attempts as number)
         for (const { kind, outcome } of call.timeline.attempts) {

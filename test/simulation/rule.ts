@@ -38,6 +38,8 @@ const STANDARD_ERRORS = 3
 /** Fresh seeds at a time, and in all. */
 const FRESH_SEEDS = 3
 const MOST_SEEDS = 12
+/** How long a server without a fault is watched, once its queue is what it usually is. */
+const WELL = { before: '15s', during: '15s', after: '1ms' } as const
 /** So far apart that no scenario of the same search has one of these seeds. */
 const APART = 10_000_019
 
@@ -64,6 +66,13 @@ export function compare(trial: Trial, seed: number, subject: Subject = RECOMMEND
 
 export function isWorse({ difference, standardError }: Mean): boolean {
   return -difference - TOLERANCE > STANDARD_ERRORS * standardError
+}
+
+/** Of the calls of the same clients while nothing is wrong, without retries: the share that has no answer in time. */
+export function lateByNature({ scenario, attemptTimeoutMs, timeoutMs }: Trial, seed: number): number {
+  const { load, capacity, clients, serviceTime, serviceShape, queue } = scenario
+  const well = { load, capacity, clients, serviceTime, serviceShape, queue, fault: 'none', ...WELL } as const
+  return 1 - simulate(well, withLimits(NONE, attemptTimeoutMs, timeoutMs), seed).success.throughout
 }
 
 export interface Verdict {

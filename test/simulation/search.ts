@@ -5,7 +5,7 @@
  */
 import type { ScenarioInput } from 'reprise/simulate'
 import { seededRandom } from 'reprise/testing'
-import { judgeTrial, type Trial, type Verdict } from './rule.js'
+import { judgeTrial, lateByNature, type Trial, type Verdict } from './rule.js'
 
 /** Inside: where the rule is promised. Outside: everything. */
 export type Domain = 'inside' | 'outside'
@@ -18,16 +18,14 @@ const SHAPES = ['exponential', 'fixed', 'lognormal', 'long-tail'] as const
 const GENES = 32
 
 /** Calls that count in one run: enough to tell half a point from chance. */
-const CALLS = 30_000
+const CALLS = 21_000
 const AFTER_MS = 60_000
 /** In the domain of the rule a budget sees at least this many calls a second. */
 const MIN_RATE = 1
-/** In the domain an answer takes at most a third of the attempt timeout by nature, and in a slow-down it still fits into it. */
-const USUAL_SHARE = 1 / 3
-const SLOW_SHARE = 0.7
-/** Above this load, in the domain, a budget sees at least this many calls in an attempt timeout. */
-const NEARLY_FULL = 0.9
-const MIN_CALLS_NEARLY_FULL = 5
+/** In the domain fewer attempts than this are late while nothing is wrong. */
+const LATE_BY_NATURE = 0.25
+/** A deadline is at least this many attempt timeouts. */
+const MIN_TIMEOUTS = 2
 
 /** Reads a list of numbers as a scenario: each call takes the next. */
 class GeneReader {
@@ -70,28 +68,22 @@ function decode(genes: Genes, domain: Domain): Trial {
   const fault = read.oneOf(FAULTS)
   const duringMs = Math.round(read.scale(2000, 300_000))
   const attemptTimeoutMs = Math.round(read.scale(200, 5000))
-  const timeoutMs = Math.round(attemptTimeoutMs * read.scale(isInside ? 2 : 1, 20))
+  const timeoutMs = Math.round(attemptTimeoutMs * read.scale(isInside ? MIN_TIMEOUTS : 1, 20))
   const load = read.between(0.3, 0.97)
   const callsPerSecond = CALLS / ((duringMs + AFTER_MS) / 1000)
   const capacity = callsPerSecond / load
-  const leastRate =
-    load > NEARLY_FULL ? Math.max(MIN_RATE, (MIN_CALLS_NEARLY_FULL * 1000) / attemptTimeoutMs) : MIN_RATE
-  const mostClients = Math.min(2000, Math.max(1, callsPerSecond / (isInside ? leastRate : 0.05)))
+  const mostClients = Math.min(2000, Math.max(1, callsPerSecond / (isInside ? MIN_RATE : 0.05)))
   const clients = Math.max(1, Math.floor(read.scale(1, mostClients)))
   // At least one worker: fewer would make the service time longer than asked for.
   const leastServiceMs = Math.max(2, 1000 / capacity)
   const slowness = fault === 'slow' ? read.scale(1.2, 20) : (read.share(), 1)
-  const mostServiceMs = Math.max(
-    leastServiceMs,
-    attemptTimeoutMs * (isInside ? Math.min(USUAL_SHARE, SLOW_SHARE / slowness) : 1.4),
-  )
+  const mostServiceMs = Math.max(leastServiceMs, attemptTimeoutMs * (isInside ? 1 : 1.4))
   const serviceTime = read.scale(leastServiceMs, mostServiceMs)
   const coldStart = read.share() < 0.3
   const warmMs = Math.round(read.scale(5000, 150_000))
   const restartShare = read.sometimes(0.15, 0.1, 0.9)
   const faultShare = read.sometimes(0.2, 0.05, 0.4)
-  // In the domain the calls of a budget end at one queue.
-  const isKeyed = read.share() < 0.3 || isInside
+  const isKeyed = read.share() < 0.3
   const burst = read.sometimes(0.15, 50, 5000)
   const neighbours = read.sometimes(0.15, 0.1, 0.6)
   const amounts = {
@@ -128,14 +120,30 @@ export interface Found {
   readonly verdict: Verdict
 }
 
-/** One random scenario. */
-export function tryAtRandom(seed: number, domain: Domain): Found {
-  const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1))
-  const genes = Array.from({ length: GENES }, random)
-  return { genes, seed, verdict: judgeTrial(decode(genes, domain), seed) }
+/** Whether the rule is promised for it: a budget sees enough calls, and attempts are seldom late while nothing is wrong. */
+function isInDomain(trial: Trial, seed: number): boolean {
+  const { load = 0, capacity = 0, clients = 1, faultShare = 1, keyed = false } = trial.scenario
+  const smallestPart = keyed ? Math.min(faultShare, 1 - faultShare) : 1
+  return (load * capacity * smallestPart) / clients >= MIN_RATE && lateByNature(trial, seed) < LATE_BY_NATURE
 }
 
-/** Changes one scenario of this difference step by step towards the worse. */
+/** A trial of the domain, or none if these numbers lead out of it. */
+function trialOf(genes: Genes, domain: Domain, seed: number): Trial | undefined {
+  const trial = decode(genes, domain)
+  return domain === 'outside' || isInDomain(trial, seed) ? trial : undefined
+}
+
+/** One random scenario of the domain. */
+export function tryAtRandom(seed: number, domain: Domain): Found {
+  const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1))
+  for (;;) {
+    const genes = Array.from({ length: GENES }, random)
+    const trial = trialOf(genes, domain, seed)
+    if (trial !== undefined) return { genes, seed, verdict: judgeTrial(trial, seed) }
+  }
+}
+
+/** Changes one scenario of this difference step by step towards the worse. Changes that lead out of the domain are left out. */
 export function climb(from: Pick<Found, 'genes' | 'seed'>, difference: number, steps: number, domain: Domain): Found[] {
   const random = seededRandom(from.seed ^ 0x2545f491)
   const tried: Found[] = []
@@ -143,7 +151,9 @@ export function climb(from: Pick<Found, 'genes' | 'seed'>, difference: number, s
   for (let step = 0; step < steps; step++) {
     const genes: Genes = worst.genes.map((gene) => (random() < 0.2 ? nudged(gene, random) : gene))
     const seed = from.seed + step + 1
-    const verdict = judgeTrial(decode(genes, domain), seed)
+    const trial = trialOf(genes, domain, seed)
+    if (trial === undefined) continue
+    const verdict = judgeTrial(trial, seed)
     tried.push({ genes, seed, verdict })
     if (verdict.difference < worst.difference) worst = { genes, difference: verdict.difference }
   }

@@ -6,7 +6,7 @@ import type { Command } from '../../packages/workflow/src/process/command.js'
 import type { Action, ClaudeAction } from '../../packages/workflow/src/plan/plan.js'
 import { performAction } from '../../packages/workflow/src/steps/perform.js'
 import { findProgram } from '../../packages/workflow/src/steps/program.js'
-import { contextIn, directory, ExitError, file, runPlainly, tools } from './world.js'
+import { contextIn, directory, ExitError, file, runPlainly, tools } from './step-fixture.js'
 
 const shell = (command: string): Action => ({ kind: 'shell', command })
 const run = (...argv: string[]): Action => ({ kind: 'run', argv })

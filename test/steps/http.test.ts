@@ -8,7 +8,7 @@ import { isRetryable } from '../../packages/reprise/src/core/classify.js'
 import { retryAfterMs } from '../../packages/reprise/src/core/retry-after.js'
 import type { HttpAction } from '../../packages/workflow/src/plan/plan.js'
 import { runHttp } from '../../packages/workflow/src/steps/http.js'
-import { contextIn, onEnd } from './world.js'
+import { contextIn, onEnd } from './step-fixture.js'
 
 interface Heard {
   readonly method: string

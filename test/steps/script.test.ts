@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import type { ScriptAction } from '../../packages/workflow/src/plan/plan.js'
 import { ScriptPool } from '../../packages/workflow/src/steps/script-pool.js'
 import { runScript } from '../../packages/workflow/src/steps/script.js'
-import { contextIn, directory, file, onEnd, tools } from './world.js'
+import { contextIn, directory, file, onEnd, tools } from './step-fixture.js'
 
 const script = (changes: Partial<ScriptAction> = {}): ScriptAction => ({
   kind: 'script',

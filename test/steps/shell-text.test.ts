@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findProgram } from '../../packages/workflow/src/steps/program.js'
 import { compileShell, type ShellProgram } from '../../packages/workflow/src/values/shell-text.js'
-import { directory } from './world.js'
+import { directory } from './step-fixture.js'
 
 const PATH = process.env['PATH'] ?? ''
 const isKnown = (name: string): boolean => name === 'v'

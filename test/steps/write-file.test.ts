@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import type { WriteFileAction } from '../../packages/workflow/src/plan/plan.js'
 import { writeStepFile } from '../../packages/workflow/src/steps/write-file.js'
-import { contextIn, directory, file, onEnd } from './world.js'
+import { contextIn, directory, file, onEnd } from './step-fixture.js'
 
 const write = (name: string, content: WriteFileAction['content'], mode: number | null = null): WriteFileAction => ({
   kind: 'write_file',

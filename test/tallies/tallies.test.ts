@@ -68,7 +68,7 @@ describe.each(STORES)('a tally shared by $name', (store) => {
       return { id: `m${index}`, input }
     })
     await members.startAll(inputs)
-    await Promise.all(Array.from({ length: store.hands.processes }, start))
+    await Promise.all(Array.from({ length: store.workers.processes }, start))
     for (let count = 1; count <= KILLS; count++) {
       const share = (TASKS * count) / (KILLS + 2)
       await until(async () => (await ended()) >= share, `the end of ${share} tasks`)

@@ -18,7 +18,7 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, string | { readonly types?: string }>>
 }
 
-const entries = ['reprise', 'workflow', 'jobs', 'cli'].flatMap((directory) => {
+const entries = ['reprise', 'workflow', 'jobs', 'dashboard', 'cli'].flatMap((directory) => {
   const { name, exports = {} } = JSON.parse(textOf(`packages/${directory}/package.json`)) as Manifest
   return Object.entries(exports)
     .filter(([, target]) => typeof target === 'object')
@@ -30,7 +30,7 @@ const INTERNAL = /\b(?:from|import)\s*\(?\s*['"](?:reprise|@reprise\/\w+)\/inter
 test('an internal entry is imported by our own packages and tests, and by no page or example', () => {
   const users = files.filter((file) => INTERNAL.test(textOf(file)))
   const isOwn = (file: string): boolean =>
-    /^(packages\/(workflow|jobs|cli)\/src|packages\/\w+\/api|test|bench|scripts)\//.test(file)
+    /^(packages\/(workflow|jobs|dashboard|cli)\/src|packages\/\w+\/api|test|bench|scripts)\//.test(file)
   expect(users.filter((file) => !isOwn(file))).toEqual([])
   // Else the pattern finds nothing any more.
   expect(users).toContain('packages/workflow/src/operate/store-care.ts')

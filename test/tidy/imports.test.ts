@@ -40,7 +40,12 @@ const WORKFLOW: Table = {
   process: ['state', 'reprise', 'node'],
   steps: ['values', ...LIBRARY, 'node'],
   view: ['plan', ...LIBRARY],
-  run: ['document', 'plan', 'values', 'items', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
+  workplaces: ['values', 'state', ...LIBRARY, 'node'],
+  run: [
+    ...['document', 'plan', 'values', 'items', 'masking', 'state', 'process', 'steps', 'view', 'workplaces'],
+    ...LIBRARY,
+    'node',
+  ],
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
   simulate: [
@@ -58,7 +63,11 @@ const WORKFLOW: Table = {
 
 const SIMULATION = ['reprise/simulate', 'reprise/internal/simulate']
 const JOBS_PACKAGE = ['@reprise/jobs', '@reprise/jobs/internal']
-const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE, ...JOBS_PACKAGE]
+const DASHBOARD_PACKAGE = ['@reprise/dashboard', '@reprise/dashboard/internal']
+const PACKAGES = [
+  ...[...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION],
+  ...[...WORKFLOW_PACKAGE, ...JOBS_PACKAGE, ...DASHBOARD_PACKAGE],
+]
 
 /** In order: a layer imports only from those above it. `rules` has no clock, no randomness and no files. */
 const JOBS: Table = {
@@ -67,8 +76,16 @@ const JOBS: Table = {
   record: ['rules', ...LIBRARY],
   drive: ['rules', 'record', ...LIBRARY],
   submit: ['rules', 'record', 'drive', ...LIBRARY, 'node:crypto'],
-  work: ['rules', 'record', 'drive', 'submit', ...LIBRARY, '@reprise/workflow', 'node'],
+  work: ['rules', 'record', 'drive', 'submit', ...LIBRARY, ...WORKFLOW_PACKAGE, 'node'],
   view: ['rules', 'record', 'drive', 'submit', ...LIBRARY],
+  routes: ['rules', 'drive', 'submit', 'view', ...LIBRARY, '@reprise/workflow/internal'],
+}
+
+const DASHBOARD: Table = {
+  serve: [
+    ...[...LIBRARY, 'reprise/observe', ...WORKFLOW_PACKAGE, ...JOBS_PACKAGE],
+    ...['hono/tiny', '@hono/node-server', 'node'],
+  ],
 }
 
 /** `frame` are the files beside the directories. */
@@ -210,6 +227,20 @@ describe('the jobs package', () => {
   })
 })
 
+describe('the dashboard package', () => {
+  const ofLayers = importsOf('dashboard').filter(({ from }) => topOf(from) !== 'frame')
+
+  test('has the layers that the table names, and imports in one direction', () => {
+    expect([...new Set(ofLayers.map(({ from }) => topOf(from)))].toSorted()).toEqual(Object.keys(DASHBOARD).toSorted())
+    const wrong = ofLayers.filter(({ from, to }) => {
+      const layer = topOf(from)
+      const other = isFile(to) ? topOf(to) : to
+      return other !== layer && !isAllowed(DASHBOARD[layer] ?? [], other)
+    })
+    expect(wrong.map(shown)).toEqual([])
+  })
+})
+
 describe('the command line', () => {
   const imports = importsOf('cli')
 
@@ -245,6 +276,14 @@ describe('the command line', () => {
     // Of the workflow package the table of policy fields, and nothing else once it is built: `test/e2e/cli-start.test.ts`.
     const named = [...packages].filter((name) => !name.startsWith('node:'))
     expect(named.toSorted()).toEqual(['@reprise/workflow/internal', 'commander'])
+  })
+
+  test('loads a server where it serves, and in no other command', () => {
+    const early = imports.filter(({ to, isType, isLate }) => to.startsWith('@reprise/dashboard') && !isType && !isLate)
+    expect(early.map(shown)).toEqual([])
+    const late = imports.filter(({ to, isLate }) => to.startsWith('@reprise/dashboard') && isLate)
+    expect([...new Set(late.map(({ from }) => from))].toSorted()).toEqual(['commands/gate.ts', 'runs/metrics-port.ts'])
+    expect(importsOf('jobs').filter(({ to }) => to.startsWith('node:http') || to.startsWith('hono'))).toEqual([])
   })
 
   test('names a command in the table by a late import alone', () => {

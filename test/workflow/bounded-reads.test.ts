@@ -169,6 +169,7 @@ describe('a command reads no more rows than it prints:', () => {
   test.each([
     ['ps'],
     ['ps', '--retrying'],
+    ['show', 'large'],
     ['show', 'large', 's7'],
     ['logs', 'large', 's7'],
     ['watch', 'large'],
@@ -191,9 +192,27 @@ describe('a command reads no more rows than it prints:', () => {
     expect(rows).toBeLessThanOrEqual(lines + SPARE)
   })
 
-  test('show RUN prints every step, and reads each of them and each attempt once', async () => {
-    const { rows, lines } = await read('show', 'large')
+  test('show of a run with more than 1000 steps lists what people look for, and counts the others', async () => {
+    const { text } = await read('show', 'large')
+    expect(text).toContain(`${STEPS / 3} recovered, ${STEPS / 3} skipped, 1 pending`)
+    const listed = text.split('\n').filter((line) => /^ {2}s\d+ /.test(line))
+    expect(listed).toHaveLength(200)
+    for (const line of listed) expect(line).toContain('recovered')
+    expect(text).toContain(`  ${STEPS + 1 - 200} more steps not listed\n  all steps: reprise show large --all`)
+  })
+
+  test('show RUN --all prints every step, and reads each of them and each attempt once', async () => {
+    const { rows, lines } = await read('show', 'large', '--all')
     expect(lines).toBeGreaterThan(STEPS)
+    expect(rows).toBeLessThanOrEqual(STEPS + STEPS + SPARE)
+  })
+
+  test('show RUN --json has every step, in the order of the plan and with its attempts', async () => {
+    const { rows, text } = await read('show', 'large', '--json')
+    const { steps, unlisted } = JSON.parse(text) as { steps: { id: string; history: unknown[] }[]; unlisted?: number }
+    expect(steps.map(({ id }) => id)).toEqual([...Array.from({ length: STEPS }, (_, index) => `s${index}`), 'last'])
+    expect(steps.slice(0, 4).map(({ history }) => history.length)).toEqual([1, 2, 0, 1])
+    expect(unlisted).toBeUndefined()
     expect(rows).toBeLessThanOrEqual(STEPS + STEPS + SPARE)
   })
 
@@ -205,7 +224,8 @@ describe('a command reads no more rows than it prints:', () => {
 
   test('watch --ndjson prints the state of every step at the start', async () => {
     const { rows, text } = await read('watch', 'large', '--ndjson')
-    const { steps, counts } = JSON.parse(text.split('\n')[0] ?? '') as Record<string, unknown>
+    const state = text.split('\n').find((line) => line.includes('"run_state"')) ?? '{}'
+    const { steps, counts } = (JSON.parse(state) as { detail: Record<string, unknown> }).detail
     expect(steps).toHaveLength(STEPS + 1)
     expect(counts).toEqual({ succeeded: STEPS / 3, recovered: STEPS / 3, skipped: STEPS / 3, pending: 1 })
     expect(rows).toBeLessThanOrEqual(STEPS + SPARE)

@@ -12,12 +12,12 @@ const isRoot = process.getuid?.() === 0
 const canMount = isRoot && succeeds('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/tmp'])
 const canTrace = succeeds('strace', ['-qq', '-f', '-o', '/dev/null', '-e', 'trace=fsync', 'true'])
 
-let scene: CliFixture
+let fixture: CliFixture
 let mounted: string[] = []
 afterEach(() => {
   for (const place of mounted) spawnSync('umount', ['-l', place])
   mounted = []
-  scene.remove()
+  fixture.remove()
 })
 
 /** Runs the test, or skips it and says what it would need. */
@@ -26,10 +26,10 @@ function testWhere(possible: boolean, need: string, name: string, body: () => Pr
 }
 
 function mount(name: string, kib: number): string {
-  mkdirSync(scene.path(name), { recursive: true, mode: 0o700 })
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k,mode=700`, 'none', scene.path(name)])
-  mounted.push(scene.path(name))
-  return scene.path(name)
+  mkdirSync(fixture.path(name), { recursive: true, mode: 0o700 })
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k,mode=700`, 'none', fixture.path(name)])
+  mounted.push(fixture.path(name))
+  return fixture.path(name)
 }
 
 const remount = (place: string, options: string): void =>
@@ -42,7 +42,7 @@ const steps = (bytes: number): string =>
     (_, index) => `  - { id: s${index}, shell: "echo x >> s${index}; head -c ${bytes} /dev/zero | tr '\\\\0' y" }`,
   ).join('\n')
 
-const counts = (): number[] => Array.from({ length: 10 }, (_, index) => scene.count(`s${index}`))
+const counts = (): number[] => Array.from({ length: 10 }, (_, index) => fixture.count(`s${index}`))
 
 function expectStopped({ code, stdout, stderr }: Ended, path: string, cure: RegExp): void {
   expect([code, stderr + stdout]).toEqual([74, expect.stringContaining(path)])
@@ -52,7 +52,7 @@ function expectStopped({ code, stdout, stderr }: Ended, path: string, cure: RegE
 /** Goes on; whatever was recorded as done is not done again, and at most the attempt in flight ran twice. */
 async function expectGoingOn(store: readonly string[] = []): Promise<void> {
   const before = counts()
-  const { code, stderr } = await scene.reprise('resume', 'r1', ...store)
+  const { code, stderr } = await fixture.reprise('resume', 'r1', ...store)
   expect([code, stderr]).toEqual([0, expect.any(String)])
   expect(counts().every((count) => count >= 1)).toBe(true)
   const again = counts().filter((count) => count > 1)
@@ -67,12 +67,12 @@ describe('a disk that is full', () => {
       'the right to mount',
       `stops the run, and it goes on once there is room: ${kib} KiB`,
       async () => {
-        scene = new CliFixture(`steps:\n${steps(20_000)}`)
+        fixture = new CliFixture(`steps:\n${steps(20_000)}`)
         const disk = mount('disk', kib)
         const store = ['--store', 'sqlite:disk/.reprise/ledger.db']
-        const ended = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', ...store)
+        const ended = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1', ...store)
         expectStopped(ended, 'disk/.reprise', /disk is full/)
-        expect(scene.left()).toEqual([])
+        expect(fixture.left()).toEqual([])
         remount(disk, 'size=32m')
         await expectGoingOn(store)
       },
@@ -84,19 +84,19 @@ describe('a disk that is full', () => {
     'the right to mount',
     'for logs alone: the attempt is not failed, the ledger is whole',
     async () => {
-      scene = new CliFixture(`retry_defaults: { attempts: 3 }\nsteps:\n${steps(9000)}`)
-      mkdirSync(scene.path('.reprise'), { mode: 0o700 })
+      fixture = new CliFixture(`retry_defaults: { attempts: 3 }\nsteps:\n${steps(9000)}`)
+      mkdirSync(fixture.path('.reprise'), { mode: 0o700 })
       const disk = mount('.reprise/runs', 64)
-      const ended = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+      const ended = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')
       expectStopped(ended, '.reprise/runs/r1/s', /make room, then resume the run/)
-      expect(scene.left()).toEqual([])
-      const { state, steps: views, stopReason } = await scene.show('r1')
+      expect(fixture.left()).toEqual([])
+      const { state, steps: views, stopReason } = await fixture.show('r1')
       expect([state, stopReason]).toEqual(['interrupted', null])
       const stoppedAt = views.find(({ state: is }) => is !== 'succeeded')
       expect(stoppedAt?.history.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([[1, 'interrupted']])
       remount(disk, 'size=4m')
       await expectGoingOn()
-      expect((await scene.show('r1')).steps.map(({ attempts, state: is }) => [attempts, is])).toEqual(
+      expect((await fixture.show('r1')).steps.map(({ attempts, state: is }) => [attempts, is])).toEqual(
         views.map(() => [1, 'succeeded']),
       )
     },
@@ -111,60 +111,60 @@ steps:
   - { id: s2, shell: echo x >> s2 }
 `
   async function meanwhile(act: () => void, ...args: string[]): Promise<Ended> {
-    const going = scene.start('run', 'workflow.yaml', '--run-id', 'r1', ...args)
+    const going = fixture.start('run', 'workflow.yaml', '--run-id', 'r1', ...args)
     await until(
-      () => scene.count('s1') === 1,
+      () => fixture.count('s1') === 1,
       () => `the second step; it said ${going.said()}`,
       going,
     )
     act()
-    scene.write('go', '')
+    fixture.write('go', '')
     return going.ended
   }
 
   async function expectRest(...args: string[]): Promise<void> {
-    expect((await scene.reprise('resume', 'r1', ...args)).code).toBe(0)
-    expect([scene.count('s0'), scene.count('s2')]).toEqual([1, 1])
-    expect(scene.count('s1')).toBeLessThanOrEqual(2)
+    expect((await fixture.reprise('resume', 'r1', ...args)).code).toBe(0)
+    expect([fixture.count('s0'), fixture.count('s2')]).toEqual([1, 1])
+    expect(fixture.count('s1')).toBeLessThanOrEqual(2)
   }
 
   testWhere(canMount, 'the right to mount', 'since its disk became read-only', async () => {
-    scene = new CliFixture(HELD)
+    fixture = new CliFixture(HELD)
     const disk = mount('disk', 4096)
     const store = ['--store', 'sqlite:disk/.reprise/ledger.db']
     const run = ['run', 'workflow.yaml', '--run-id', 'r1', ...store]
-    await scene.killed(run, () => scene.count('s1') === 1)
-    await scene.isClean()
-    scene.write('go', '')
+    await fixture.killed(run, () => fixture.count('s1') === 1)
+    await fixture.isClean()
+    fixture.write('go', '')
     remount(disk, 'ro')
-    expectStopped(await scene.reprise('resume', 'r1', ...store), 'disk/.reprise', /read-only|writable/)
-    expect([scene.count('s1'), scene.count('s2')]).toEqual([1, 0])
+    expectStopped(await fixture.reprise('resume', 'r1', ...store), 'disk/.reprise', /read-only|writable/)
+    expect([fixture.count('s1'), fixture.count('s2')]).toEqual([1, 0])
     remount(disk, 'rw')
     await expectRest(...store)
   })
 
   testWhere(canMount, 'the right to mount', 'since its disk is read-only from the beginning', async () => {
-    scene = new CliFixture(HELD)
+    fixture = new CliFixture(HELD)
     const disk = mount('disk', 4096)
     remount(disk, 'ro')
     const store = ['--store', 'sqlite:disk/.reprise/ledger.db']
-    expectStopped(await scene.reprise('run', 'workflow.yaml', ...store), 'disk/.reprise', /read-only/)
-    expect(scene.count('s0')).toBe(0)
+    expectStopped(await fixture.reprise('run', 'workflow.yaml', ...store), 'disk/.reprise', /read-only/)
+    expect(fixture.count('s0')).toBe(0)
   })
 
   testWhere(!isRoot, 'a user who is not root', 'since its directory may not be', async () => {
-    scene = new CliFixture(HELD)
-    chmodSync(scene.directory, 0o500)
-    const ended = await scene.reprise('run', 'workflow.yaml')
-    chmodSync(scene.directory, 0o700)
+    fixture = new CliFixture(HELD)
+    chmodSync(fixture.directory, 0o500)
+    const ended = await fixture.reprise('run', 'workflow.yaml')
+    chmodSync(fixture.directory, 0o700)
     expectStopped(ended, '.reprise', /permission/)
   })
 
   test('since its file was taken away: it goes on once it is back', async () => {
-    scene = new CliFixture(HELD)
-    const file = scene.path('.reprise/ledger.db')
+    fixture = new CliFixture(HELD)
+    const file = fixture.path('.reprise/ledger.db')
     expectStopped(await meanwhile(() => renameSync(file, `${file}.away`)), 'ledger.db', /removed or replaced/)
-    expect(scene.left()).toEqual([])
+    expect(fixture.left()).toEqual([])
     renameSync(`${file}.away`, file)
     await expectRest()
   })
@@ -173,22 +173,23 @@ steps:
 describe('a disk with an error', () => {
   /** The command line under strace, with a fault in calls on one file, or on any. */
   async function traced(calls: string, fault: string, file?: string): Promise<Ended> {
-    const where = file === undefined ? [] : ['-P', scene.path(file)]
+    const where = file === undefined ? [] : ['-P', fixture.path(file)]
     const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`]
     const command = [process.execPath, bin, 'run', 'workflow.yaml', '--run-id', 'r1']
-    return scene.startProgram('strace', ['-f', '-qq', '-o', scene.path('trace'), ...inject, ...where, ...command]).ended
+    return fixture.startProgram('strace', ['-f', '-qq', '-o', fixture.path('trace'), ...inject, ...where, ...command])
+      .ended
   }
 
   testWhere(canTrace, 'strace', 'in a sync of the ledger stops the run, and nothing is lost', async () => {
-    scene = new CliFixture(`steps:\n${steps(10)}`)
+    fixture = new CliFixture(`steps:\n${steps(10)}`)
     const ended = await traced('fsync,fdatasync', 'error=EIO:when=25')
-    expect(readFileSync(scene.path('trace'), 'utf8')).toContain('INJECTED')
+    expect(readFileSync(fixture.path('trace'), 'utf8')).toContain('INJECTED')
     expectStopped(ended, '.reprise/ledger.db', /check the disk/)
     await expectGoingOn()
   })
 
   testWhere(canTrace, 'strace', 'in a log stops the run, and the attempt runs again', async () => {
-    scene = new CliFixture(`steps:\n${steps(10)}`)
+    fixture = new CliFixture(`steps:\n${steps(10)}`)
     const ended = await traced('write,writev,pwritev,pwrite64', 'error=EIO', '.reprise/runs/r1/s4/1.1.1.log')
     expectStopped(ended, '.reprise/runs/r1/s4/1.1.1.log', /check the disk, then resume/)
     expect(counts()).toEqual([1, 1, 1, 1, 1, 0, 0, 0, 0, 0])

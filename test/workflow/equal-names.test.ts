@@ -14,12 +14,12 @@ steps:
 `
 const FORGOTTEN = 'steps: [{ id: fetch, shell: "echo again >> fetched" }]\n'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 /** What an application keeps: a result, and a task that waits for an hour after its first failure. */
 async function application(): Promise<void> {
-  const durable = await openDurable(scene.store)
+  const durable = await openDurable(fixture.store)
   const fetch = durable.task('import', { attempts: 2, initialDelay: '1h', jitter: false }, (input: string) => {
     if (input === 'fails') throw new Error('not yet')
     return input
@@ -31,23 +31,23 @@ async function application(): Promise<void> {
 }
 
 const tasksOf = (scopeKind: 'task' | 'run'): Promise<unknown[]> =>
-  scene.ledger(async (ledger) =>
+  fixture.ledger(async (ledger) =>
     (await ledger.list({ scopeKind, scope: 'import' })).map(({ id, status }) => `${id} ${status}`),
   )
 
 const OF_PROGRAM = ['fetch succeeded', 'use waiting']
 
 test('a run executes its steps, whatever tasks of its name the application has', async () => {
-  scene = new CliFixture(WORKFLOW)
-  scene.env['REPRISE_STORE'] = scene.store
-  mkdirSync(scene.path('.reprise'))
+  fixture = new CliFixture(WORKFLOW)
+  fixture.env['REPRISE_STORE'] = fixture.store
+  mkdirSync(fixture.path('.reprise'))
   await application()
-  const { code, stdout, stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'import')
+  const { code, stdout, stderr } = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'import')
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining('use')])
-  expect([scene.read('fetched'), scene.read('used')]).toEqual(['from the run\n', 'from the run\n'])
+  expect([fixture.read('fetched'), fixture.read('used')]).toEqual(['from the run\n', 'from the run\n'])
   expect(await tasksOf('run')).toEqual(['fetch succeeded', 'use succeeded'])
   expect(await tasksOf('task')).toEqual(OF_PROGRAM)
-  const { steps } = await scene.show('import')
+  const { steps } = await fixture.show('import')
   expect(steps.map(({ id, state }) => [id, state])).toEqual([
     ['fetch', 'succeeded'],
     ['use', 'succeeded'],
@@ -55,16 +55,18 @@ test('a run executes its steps, whatever tasks of its name the application has',
 })
 
 test('clean removes a run and leaves tasks of its name, of which the application goes on', async () => {
-  scene = new CliFixture(WORKFLOW)
-  scene.env['REPRISE_STORE'] = scene.store
-  await scene.reprise('run', 'workflow.yaml', '--run-id', 'import')
+  fixture = new CliFixture(WORKFLOW)
+  fixture.env['REPRISE_STORE'] = fixture.store
+  await fixture.reprise('run', 'workflow.yaml', '--run-id', 'import')
   await application()
-  const { retrying } = JSON.parse((await scene.reprise('ps', '--retrying', '--json')).stdout) as { retrying: unknown[] }
+  const { retrying } = JSON.parse((await fixture.reprise('ps', '--retrying', '--json')).stdout) as {
+    retrying: unknown[]
+  }
   expect(retrying).toMatchObject([{ scopeKind: 'task', scope: 'import', id: 'use', attempt: 2 }])
-  const cleaned = await scene.reprise('clean', 'import', '--yes')
+  const cleaned = await fixture.reprise('clean', 'import', '--yes')
   expect([cleaned.code, cleaned.stderr]).toEqual([0, expect.stringContaining('1 run is gone')])
   expect([await tasksOf('run'), await tasksOf('task')]).toEqual([[], OF_PROGRAM])
-  const durable = await openDurable(scene.store)
+  const durable = await openDurable(fixture.store)
   const fetch = durable.task('import', { attempts: 2, initialDelay: '1h', jitter: false }, () => 'done')
   expect(await fetch.run('from the program', { id: 'fetch' })).toBe('from the program')
   await fetch.retryNow('use')
@@ -73,18 +75,18 @@ test('clean removes a run and leaves tasks of its name, of which the application
 })
 
 test('what the application forgets leaves the run of its name as it is', async () => {
-  scene = new CliFixture(FORGOTTEN)
-  scene.env['REPRISE_STORE'] = scene.store
-  await scene.reprise('run', 'workflow.yaml', '--run-id', 'import')
-  const durable = await openDurable(scene.store)
+  fixture = new CliFixture(FORGOTTEN)
+  fixture.env['REPRISE_STORE'] = fixture.store
+  await fixture.reprise('run', 'workflow.yaml', '--run-id', 'import')
+  const durable = await openDurable(fixture.store)
   await durable.task('import', {}, () => 1).run(null, { id: 'fetch' })
   await durable.close()
   // As retention does it, which waits for a minute at least.
-  const forgotten = await scene.ledger(async (ledger) =>
+  const forgotten = await fixture.ledger(async (ledger) =>
     ledger.forget({ status: 'succeeded', beforeMs: (await ledger.now()) + 1, limit: 100 }),
   )
   expect([forgotten.tasks, await tasksOf('task')]).toEqual([1, []])
   expect(await tasksOf('run')).toEqual(['fetch succeeded'])
-  const { code } = await scene.reprise('resume', 'import')
-  expect([code, scene.count('fetched')]).toEqual([0, 1])
+  const { code } = await fixture.reprise('resume', 'import')
+  expect([code, fixture.count('fetched')]).toEqual([0, 1])
 })

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
 import { bin, type Ended, CliFixture, until } from './cli-fixture.js'
 
-let scene = new CliFixture()
-afterEach(() => scene.remove())
+let fixture = new CliFixture()
+afterEach(() => fixture.remove())
 
 const RETRY = ['--attempts', '2', '--initial-delay', '1ms'] as const
 
@@ -21,7 +21,7 @@ interface Fed {
 /** `exec` with a pipe as its stdin, or with an open file. */
 function exec(args: readonly string[], file?: number): Fed {
   const child = spawn(process.execPath, [bin, 'exec', ...args], {
-    cwd: scene.directory,
+    cwd: fixture.directory,
     stdio: [file ?? 'pipe', 'pipe', 'pipe'],
   })
   const written = { stdout: '', stderr: '' }
@@ -53,7 +53,7 @@ describe('the stdout of a command in a pipe', () => {
     ['of an attempt that is not retried', [...many(4), '--retry-on', 'network'], 'part 1\n', 1],
     ['of the attempt that succeeded, kept or not', ['--durable', 'x1', ...many(4)], 'part 3\n', 0],
   ])('is that %s', async (_, flags, expected, code) => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const ended = await piped('', ...flags, '--', 'sh', '-c', FLAKY)
     expect([ended.stdout, ended.code]).toEqual([expected, code])
     // The attempts before it, in order and before their retry is told.
@@ -63,7 +63,7 @@ describe('the stdout of a command in a pipe', () => {
   })
 
   test('is whole when it is larger than what is held in memory', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const text = 'head -c 3000000 /dev/zero | tr "\\0" "$REPRISE_ATTEMPT"; [ "$REPRISE_ATTEMPT" = 2 ]'
     const { stdout, stderr, code } = await piped('', ...many(3), '--', 'sh', '-c', text)
     expect([code, stdout.length, stdout.replaceAll('2', '')]).toEqual([0, 3e6, ''])
@@ -73,7 +73,7 @@ describe('the stdout of a command in a pipe', () => {
   })
 
   test('is passed on as it comes when there is one attempt', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const { ended, stdin, kill, written } = exec(['--attempts', '1', '--', 'sh', '-c', 'echo first; sleep 1000'])
     stdin.end()
     await until(
@@ -85,7 +85,7 @@ describe('the stdout of a command in a pipe', () => {
   })
 
   test('is that of an attempt that is interrupted, as far as it came', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const command = 'echo begun; echo ready >&2; sleep 1000'
     const { ended, stdin, kill, written } = exec([...many(3), '--', 'sh', '-c', command])
     stdin.end()
@@ -101,28 +101,28 @@ describe('the stdout of a command in a pipe', () => {
 
 describe('the stdin of a command', () => {
   test('reaches every attempt whole', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const large = 'x'.repeat(3_000_000)
     const { code, stdout, stderr } = await piped(large, ...RETRY, '--', 'sh', '-c', 'wc -c; exit 3')
     expect([code, stdout.trim(), /^\s*(\d+)$/m.exec(stderr)?.[1]]).toEqual([3, '3000000', '3000000'])
   })
 
   test.each([['1'], ['2']])('is that of a single attempt and of several: --attempts %s', async (attempts) => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     expect(await piped('hello\n', '--attempts', attempts, '--', 'cat')).toMatchObject({ code: 0, stdout: 'hello\n' })
   })
 
   test('can be opened by its name', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     expect((await piped('hello\n', '--', 'cat', '/dev/stdin')).stdout).toBe('hello\n')
   })
 
   test('is read while it comes: the first attempt does not wait for its end', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const { ended, stdin } = exec([...RETRY, '--', 'sh', '-c', 'read line; echo "$line" >> seen; cat'])
     stdin.write('first\n')
     await until(
-      () => scene.count('seen') === 1,
+      () => fixture.count('seen') === 1,
       () => 'the first line to be read',
     )
     stdin.end('rest\n')
@@ -134,20 +134,20 @@ describe('the stdin of a command', () => {
     ['of which little is read', 'head -c 1', 0],
     ['whose reader fails', 'head -c 1 >&2; exit 9', 9],
   ])('%s does not fail the command', async (_, command, code) => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const { ended, stdin } = exec([...RETRY, '--', 'sh', '-c', command])
     stdin.write(Buffer.alloc(2_000_000, 'x'))
     expect((await ended).code).toBe(code)
   })
 
   test('that never comes is not waited for', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     expect((await exec([...RETRY, '--', 'true']).ended).code).toBe(0)
   })
 
   test('is a file for every attempt from where it stood', async () => {
-    scene = new CliFixture()
-    const file = openSync(scene.path(scene.write('input', 'a file\n')), 'r')
+    fixture = new CliFixture()
+    const file = openSync(fixture.path(fixture.write('input', 'a file\n')), 'r')
     const { code, stdout, stderr } = await exec([...RETRY, '--', 'sh', '-c', 'cat; exit 4'], file).ended
     closeSync(file)
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'a file\n' })
@@ -155,9 +155,9 @@ describe('the stdin of a command', () => {
   })
 
   test('is empty where it is /dev/null or closed', async () => {
-    scene = new CliFixture()
-    expect(await scene.reprise('exec', '--', 'cat')).toMatchObject({ code: 0, stdout: '' })
-    const closed = scene.startProgram('sh', ['-c', `"$0" "$1" exec -- cat <&-`, process.execPath, bin])
+    fixture = new CliFixture()
+    expect(await fixture.reprise('exec', '--', 'cat')).toMatchObject({ code: 0, stdout: '' })
+    const closed = fixture.startProgram('sh', ['-c', `"$0" "$1" exec -- cat <&-`, process.execPath, bin])
     expect(await closed.ended).toMatchObject({ code: 0, stdout: '' })
   })
 
@@ -165,12 +165,12 @@ describe('the stdin of a command', () => {
     const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('reprise-stdin-'))
     const before = left()
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      scene.remove()
-      scene = new CliFixture()
+      fixture.remove()
+      fixture = new CliFixture()
       const { ended, stdin, kill } = exec([...RETRY, '--', 'sh', '-c', 'cat >> seen; sleep 60'])
       stdin.write('x\n')
       await until(
-        () => scene.count('seen') === 1,
+        () => fixture.count('seen') === 1,
         () => 'the command to read',
       )
       kill(signal)
@@ -180,22 +180,22 @@ describe('the stdin of a command', () => {
   })
 
   test('that cannot be kept for a second attempt is a failure of ours, and the command is ended', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const args = [bin, 'exec', ...RETRY, '--', 'sh', '-c', 'cat > got; echo whole > done']
     const command = `printf x | TMPDIR=/nowhere "$0" "$@"`
-    const { ended } = scene.startProgram('sh', ['-c', command, process.execPath, ...args])
+    const { ended } = fixture.startProgram('sh', ['-c', command, process.execPath, ...args])
     const { code, stderr } = await ended
     expect(code).toBe(74)
     expect(stderr).toMatch(/^reprise: error: stdin cannot be kept in \/nowhere for a second attempt/)
-    expect(scene.has('done')).toBe(false)
+    expect(fixture.has('done')).toBe(false)
   })
 
   test('is refused with --durable unless there is none', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const refused = await piped('x', '--durable', 'a', '--', 'cat')
     expect(refused.code).toBe(2)
     expect(refused.stderr).toMatch(/^reprise: error: --durable keeps no stdin/)
-    expect(scene.has('.reprise')).toBe(false)
+    expect(fixture.has('.reprise')).toBe(false)
     expect(await piped('', '--durable', 'a', '--', 'echo', 'done')).toMatchObject({ code: 0, stdout: 'done\n' })
   })
 })
@@ -207,17 +207,17 @@ describe('the exit code of exec', () => {
     ['of a program that is not there', ['no-such-program'], 127],
     ['of a file that is no program', ['./plain'], 126],
   ])('is that %s, kept or not', async (_, command, code) => {
-    scene = new CliFixture()
-    scene.write('plain', 'text')
-    expect((await scene.reprise('exec', ...RETRY, '--', ...command)).code).toBe(code)
-    expect((await scene.reprise('exec', '--durable', 'a', ...RETRY, '--', ...command)).code).toBe(code)
+    fixture = new CliFixture()
+    fixture.write('plain', 'text')
+    expect((await fixture.reprise('exec', ...RETRY, '--', ...command)).code).toBe(code)
+    expect((await fixture.reprise('exec', '--durable', 'a', ...RETRY, '--', ...command)).code).toBe(code)
   })
 
   test('is explained: a file that cannot be run is not called missing, kept or not', async () => {
-    scene = new CliFixture()
-    scene.write('plain', 'text')
+    fixture = new CliFixture()
+    fixture.write('plain', 'text')
     for (const flags of [[], ['--durable', 'a']]) {
-      const { stderr } = await scene.reprise('exec', ...flags, '--', './plain')
+      const { stderr } = await fixture.reprise('exec', ...flags, '--', './plain')
       expect(stderr).toContain('no permission to run it (is it a program? chmod +x)')
     }
   })
@@ -226,15 +226,15 @@ describe('the exit code of exec', () => {
     ['one attempt', ['--attempts', '1', '--attempt-timeout', '50ms']],
     ['everything', ['--timeout', '50ms']],
   ])('is 124 where a limit of %s ended the command', async (_, flags) => {
-    scene = new CliFixture()
-    expect((await scene.reprise('exec', ...flags, '--', 'sleep', '60')).code).toBe(124)
-    expect((await scene.reprise('exec', '--durable', 'a', ...flags, '--', 'sleep', '60')).code).toBe(124)
+    fixture = new CliFixture()
+    expect((await fixture.reprise('exec', ...flags, '--', 'sleep', '60')).code).toBe(124)
+    expect((await fixture.reprise('exec', '--durable', 'a', ...flags, '--', 'sleep', '60')).code).toBe(124)
   })
 
   test('is that of the last attempt where time does not allow another', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const limits = ['--initial-delay', '1h', '--max-delay', '1h', '--timeout', '1m']
-    expect((await scene.reprise('exec', ...limits, '--', 'sh', '-c', 'exit 9')).code).toBe(9)
+    expect((await fixture.reprise('exec', ...limits, '--', 'sh', '-c', 'exit 9')).code).toBe(9)
   })
 
   test.each([
@@ -243,19 +243,19 @@ describe('the exit code of exec', () => {
     [['exec']],
     [['--json', 'exec', '--attempts', '0', '--', 'true']],
   ])('%o: a failure of ours is 2 and signed', async (args) => {
-    scene = new CliFixture()
-    const { code, stderr } = await scene.reprise(...args)
+    fixture = new CliFixture()
+    const { code, stderr } = await fixture.reprise(...args)
     expect(code).toBe(2)
     expect(stderr).toMatch(/^reprise: /)
   })
 
   test('of a refusal is 4 and signed, and what the command says is not', async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const command = ['exec', '--durable', 'a', '--attempts', '1', '--', 'sh', '-c', 'exit 4']
-    const own = await scene.reprise(...command)
+    const own = await fixture.reprise(...command)
     expect(own.code).toBe(4)
     expect(own.stderr).not.toMatch(/^reprise: /m)
-    const { code, stderr } = await scene.reprise(...command)
+    const { code, stderr } = await fixture.reprise(...command)
     expect(code).toBe(4)
     expect(stderr).toMatch(/^reprise: refused: /)
   })

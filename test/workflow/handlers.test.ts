@@ -113,6 +113,31 @@ test('a cancel ends the running step, and the process that conducts the run runs
   expect((await cli.reprise('resume', 'r1')).code).toBe(4)
 })
 
+test('who watches a run that is cancelled sees the steps of `finally` before its end', async () => {
+  cli = new CliFixture(`
+steps: [{ id: main, shell: 'trap "sleep 2; exit 1" TERM; echo x >> began; sleep 60 & wait' }]
+finally: [{ id: clean, shell: echo x >> cleaned }]`)
+  const going = await cli.startUntil(RUN, () => cli.count('began') === 1)
+  const before = await cli.startUntil(['watch', 'r1', '--ndjson'], () => cli.count('began') === 1)
+  await until(
+    () => before.said().includes('attempt_started'),
+    () => 'the running step to be told',
+    before,
+  )
+  expect((await cli.reprise('cancel', 'r1')).code).toBe(0)
+  // The step has not ended yet: it has the time that its trap takes.
+  const during = await cli.reprise('watch', 'r1', '--ndjson')
+  for (const { stdout } of [await before.ended, during]) {
+    const told = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; step: string | null; detail: { state?: string } })
+    expect(told.find(({ type, step }) => type === 'step_finished' && step === 'clean')?.detail.state).toBe('succeeded')
+    expect(told.at(-1)).toMatchObject({ type: 'run_summary', detail: { state: 'cancelled' } })
+  }
+  expect((await going.ended).code).toBe(1)
+})
+
 test('a cancel of a run that nobody conducts runs `finally` itself; killed there, a resume does', async () => {
   cli = new CliFixture(`
 steps: [{ id: main, shell: echo x >> began; sleep 60 }]
@@ -166,3 +191,41 @@ test('with `--reset-retries` a run that had failed runs `finally` once more, and
   const states = { main: 'succeeded', later: 'succeeded', tell: 'skipped', clean: 'succeeded' }
   expect(statesOf(await cli.show('r1'))).toEqual(['succeeded', states])
 })
+
+test('cancelled after `--reset-retries`, `finally` runs once more and `on_failure` is skipped; its fallback too', async () => {
+  cli = new CliFixture(`
+steps: [{ id: main, shell: echo x >> began; test ! -e slow || sleep 60; exit 1 }]
+on_failure: [{ id: tell, shell: exit 3, retry: { attempts: 1, on_failure: { fallback: { command: echo x >> told } } } }]
+finally: [{ id: clean, shell: 'echo "\${run.state}" >> cleaned' }, { id: more, shell: echo x >> more }]`)
+  expect((await cli.reprise(...RUN)).code).toBe(1)
+  cli.write('slow', '')
+  const going = await cli.startUntil(['resume', 'r1', '--reset-retries'], () => cli.count('began') === 2)
+  expect((await cli.reprise('cancel', 'r1')).code).toBe(0)
+  const { code, stderr } = await going.ended
+  expect(code, stderr).toBe(1)
+  expect([cli.read('cleaned'), cli.count('more'), cli.count('told')]).toEqual(['failed\ncancelled\n', 2, 1])
+  const ends = { clean: 'succeeded', more: 'succeeded' }
+  const states = { main: 'cancelled', tell: 'skipped', 'tell.fallback': 'skipped', ...ends }
+  expect(statesOf(await cli.show('r1'))).toEqual(['cancelled', states])
+  expect(await waiting()).toEqual([])
+})
+
+test('a cancel in `finally` after `--reset-retries` ends the steps behind it too', async () => {
+  cli = new CliFixture(`
+steps: [{ id: main, shell: exit 1 }]
+finally: [{ id: clean, shell: echo x >> cleaned; test ! -e slow || sleep 60 }, { id: more, shell: echo x >> more }]`)
+  expect((await cli.reprise(...RUN)).code).toBe(1)
+  cli.write('slow', '')
+  const going = await cli.startUntil(['resume', 'r1', '--reset-retries'], () => cli.count('cleaned') === 2)
+  expect((await cli.reprise('cancel', 'r1')).code).toBe(0)
+  expect((await going.ended).code).toBe(1)
+  expect([cli.count('more'), (await cli.show('r1')).state]).toEqual([1, 'cancelled'])
+  expect(await waiting()).toEqual([])
+})
+
+/** Ids of the tasks of r1 that would still begin. */
+async function waiting(): Promise<readonly string[]> {
+  return cli.ledger(async (ledger) =>
+    (await ledger.list({ scopeKind: 'run', scope: 'r1', statuses: ['waiting'] })).map(({ id }) => id),
+  )
+}

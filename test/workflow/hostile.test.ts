@@ -5,8 +5,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 const STEP = '{ id: a, shell: "touch ran" }'
 const bomb = Array.from({ length: 12 }, (_, index) => {
@@ -43,12 +43,12 @@ const SAMPLES: Readonly<Record<string, string | Uint8Array>> = {
 }
 
 test('is refused by validate and by run: nothing is executed, nothing is kept', { timeout: 120_000 }, async () => {
-  scene = new CliFixture()
+  fixture = new CliFixture()
   const files = Object.entries(SAMPLES).map(([name, content]) => {
-    scene.write(`${name}.yaml`, content)
+    fixture.write(`${name}.yaml`, content)
     return `${name}.yaml`
   })
-  const validated = await scene.reprise('validate', '--json', ...files)
+  const validated = await fixture.reprise('validate', '--json', ...files)
   expect([validated.code, validated.signal]).toEqual([2, null])
   const results = (JSON.parse(validated.stdout) as { files: { file: string; ok: boolean }[] }).files
   expect(results.filter(({ ok }) => ok)).toEqual([])
@@ -57,11 +57,11 @@ test('is refused by validate and by run: nothing is executed, nothing is kept', 
   const rest = [...files]
   const lane = async (): Promise<void> => {
     for (let file = rest.pop(); file !== undefined; file = rest.pop()) {
-      const { code, signal, stderr } = await scene.reprise('run', file)
+      const { code, signal, stderr } = await fixture.reprise('run', file)
       expect([file, code, signal, stderr]).toEqual([file, 2, null, expect.stringContaining('error')])
       expect(stderr.length).toBeLessThan(20_000)
     }
   }
   await Promise.all([lane(), lane(), lane()])
-  expect([scene.has('ran'), scene.has('.reprise')]).toEqual([false, false])
+  expect([fixture.has('ran'), fixture.has('.reprise')]).toEqual([false, false])
 })

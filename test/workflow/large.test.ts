@@ -6,8 +6,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Going, CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 const hasProc = existsSync('/proc/self/status')
@@ -33,19 +33,21 @@ describe.skipIf(!hasProc)('250 MB of output', () => {
   const BYTES = 250_000_000
 
   test('are kept whole, in memory that does not grow with it', { timeout: 120_000 }, async () => {
-    scene = new CliFixture(`steps: [{ id: work, max_log: 300MiB, shell: "head -c ${BYTES} /dev/zero | tr '\\\\0' y" }]`)
-    const going = scene.start(...RUN)
+    fixture = new CliFixture(
+      `steps: [{ id: work, max_log: 300MiB, shell: "head -c ${BYTES} /dev/zero | tr '\\\\0' y" }]`,
+    )
+    const going = fixture.start(...RUN)
     const runMib = await mostMemory(going)
     expect((await going.ended).code).toBe(0)
-    expect(statSync(scene.path('.reprise/runs/r1/work/1.1.1.log')).size).toBe(BYTES)
+    expect(statSync(fixture.path('.reprise/runs/r1/work/1.1.1.log')).size).toBe(BYTES)
     expect(runMib).toBeGreaterThan(20)
     expect(runMib).toBeLessThan(200)
   })
 
   test('that are shown to a slow reader stay where they are', { timeout: 120_000 }, async () => {
-    scene = new CliFixture(`steps: [{ id: work, shell: "head -c 60000000 /dev/zero | tr '\\\\0' y" }]`)
-    expect((await scene.reprise(...RUN)).code).toBe(0)
-    const logs = scene.start('logs', 'r1')
+    fixture = new CliFixture(`steps: [{ id: work, shell: "head -c 60000000 /dev/zero | tr '\\\\0' y" }]`)
+    expect((await fixture.reprise(...RUN)).code).toBe(0)
+    const logs = fixture.start('logs', 'r1')
     logs.child.stdout?.pause()
     const memory = mostMemory(logs)
     await new Promise((resolve) => setTimeout(resolve, 1500))
@@ -57,16 +59,16 @@ describe.skipIf(!hasProc)('250 MB of output', () => {
 
 describe('a value', () => {
   test('that is too large to be captured fails its step, says so, and nothing of it is used', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 steps:
   - { id: big, shell: "head -c 1100000 /dev/zero | tr '\\\\0' y", capture: big, retry: { on_failure: continue, attempts: 1 } }
   - { id: next, shell: 'echo "got \${big}" >> next' }
 `)
-    expect((await scene.reprise(...RUN)).code).toBe(3)
-    const [big] = (await scene.show('r1')).steps
+    expect((await fixture.reprise(...RUN)).code).toBe(3)
+    const [big] = (await fixture.show('r1')).steps
     expect(big?.failure?.message).toContain('longer than the 1048576 bytes that can be captured')
-    expect(statSync(scene.path('.reprise/runs/r1/big/1.1.1.log')).size).toBe(1_100_000)
-    expect(scene.read('next')).toBe('got \n')
+    expect(statSync(fixture.path('.reprise/runs/r1/big/1.1.1.log')).size).toBe(1_100_000)
+    expect(fixture.read('next')).toBe('got \n')
   })
 
   test('that is too large for a program is named, not cut, and its step is not tried again', async () => {
@@ -81,11 +83,11 @@ steps:
       { id: 'file', write_file: { path: 'out', content: '${big}' } },
       { id: 'fits', shell: 'printf %s "${half}" | wc -c >> fits' },
     ]
-    scene = new CliFixture(
+    fixture = new CliFixture(
       JSON.stringify({ retry_defaults: { attempts: 3, initial_delay: '10ms', on_failure: 'continue' }, steps }),
     )
-    expect((await scene.reprise(...RUN)).code).toBe(3)
-    const views = (await scene.show('r1')).steps
+    expect((await fixture.reprise(...RUN)).code).toBe(3)
+    const views = (await fixture.show('r1')).steps
     const failureOf = (id: string): unknown => {
       const { attempts, stopReason, failure } = views.find((step) => step.id === id) ?? {}
       return [attempts, stopReason, failure?.message]
@@ -98,8 +100,8 @@ steps:
       'not_retryable',
       expect.stringMatching(/the largest is the variable V\d+ with 100000/),
     ])
-    expect(scene.count('ran')).toBe(0)
-    expect(statSync(scene.path('out')).size).toBe(200_000)
-    expect(scene.read('fits').trim()).toBe('100000')
+    expect(fixture.count('ran')).toBe(0)
+    expect(statSync(fixture.path('out')).size).toBe(200_000)
+    expect(fixture.read('fits').trim()).toBe('100000')
   })
 })

@@ -8,28 +8,28 @@ import { repriseInProcess } from './cli-in-process.js'
 import { CliFixture } from './cli-fixture.js'
 
 const MIB = 1024 * 1024
-let scene: CliFixture
+let fixture: CliFixture
 
-afterEach(() => scene.remove())
+afterEach(() => fixture.remove())
 
 function logOf(run: string, step: string): string {
-  return scene.path(`.reprise/runs/${run}/${step}/1.1.1.log`)
+  return fixture.path(`.reprise/runs/${run}/${step}/1.1.1.log`)
 }
 
 test('a step that floods its log leaves its beginning and its end, and its failure is the last that it said', async () => {
-  scene = new CliFixture(`
+  fixture = new CliFixture(`
 max_log: 100KiB
 steps:
   - { id: flood, shell: "echo first; head -c 30000000 /dev/zero | tr '\\\\0' x; echo; echo the end >&2; exit 3" }
 `)
-  const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+  const { code, stderr } = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')
   expect(code).toBe(1)
   expect(stderr).toContain('exit code 3: the end')
   const log = readFileSync(logOf('r1', 'flood'), 'utf8')
   expect(log.length).toBeLessThan(101 * 1024)
   expect(log).toMatch(/^first\nx+\n\[reprise: cut here, `max_log` is 100KiB/)
   expect(log).toMatch(/\[reprise: 28\.5MiB are left out here, `max_log` is 100KiB\]\nx+\nthe end\n$/)
-  const { stdout } = await repriseInProcess(scene, 'logs', 'r1', 'flood')
+  const { stdout } = await repriseInProcess(fixture, 'logs', 'r1', 'flood')
   expect(stdout).toContain('left out here')
 })
 
@@ -43,12 +43,12 @@ test('an answer that unpacks to very much leaves no more than the limit', async 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  scene = new CliFixture(`
+  fixture = new CliFixture(`
 steps:
   - { id: bomb, http: { url: "http://127.0.0.1:${port}/" } }
 `)
   try {
-    const { code } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+    const { code } = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')
     expect(code).toBe(0)
     expect(statSync(logOf('r1', 'bomb')).size).toBeLessThan(64 * MIB + 400)
   } finally {
@@ -63,12 +63,12 @@ steps:
   - { id: one, shell: "head -c 3000000 /dev/zero | tr '\\\\0' a" }
   - { id: two, shell: "test -e go; head -c 3000000 /dev/zero | tr '\\\\0' b" }
 `
-  scene = new CliFixture(document('20MiB'))
-  expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
+  fixture = new CliFixture(document('20MiB'))
+  expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
   expect(statSync(logOf('r1', 'one')).size).toBe(3_000_000)
-  scene.write('go', '')
-  scene.write('workflow.yaml', document('1MiB'))
-  const { code, stderr } = await scene.reprise('resume', 'r1', '--reset-retries')
+  fixture.write('go', '')
+  fixture.write('workflow.yaml', document('1MiB'))
+  const { code, stderr } = await fixture.reprise('resume', 'r1', '--reset-retries')
   expect({ code, stderr }).toMatchObject({ code: 0 })
   const log = readFileSync(logOf('r1', 'two').replace('1.1.1', '2.1.1'), 'utf8')
   expect(log).toContain('`max_run_log` is 1MiB')
@@ -76,8 +76,8 @@ steps:
 })
 
 test('a size that is none is refused with an example', async () => {
-  scene = new CliFixture('max_log: 5\nsteps: [{ shell: "true", max_log: much }]\n')
-  const { code, stderr } = await scene.reprise('validate', 'workflow.yaml')
+  fixture = new CliFixture('max_log: 5\nsteps: [{ shell: "true", max_log: much }]\n')
+  const { code, stderr } = await fixture.reprise('validate', 'workflow.yaml')
   expect(code).toBe(2)
   expect(stderr.match(/64MiB/g)?.length).toBeGreaterThanOrEqual(2)
 })

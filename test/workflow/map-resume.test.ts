@@ -1,11 +1,18 @@
-/** What a resume says and does of a map that was killed, stopped, changed or cancelled, as processes. Needs a build. */
+/**
+ * What a resume says and does of a map that was killed, stopped, changed or cancelled. Runs begin, and are killed, as processes
+ * of their own. Needs a build.
+ */
 import { afterEach, expect, test } from 'vitest'
-import { CliFixture, until } from './cli-fixture.js'
+import { CliFixture, type Ended, until } from './cli-fixture.js'
+import { repriseInProcess } from './cli-in-process.js'
 import { onBothStores } from './both-stores.js'
 
 onBothStores('a resume of a map', () => {
-  let scene: CliFixture
-  afterEach(() => scene.remove())
+  let fixture: CliFixture
+  afterEach(() => fixture.remove())
+
+  /** Within this process: what the command does to the run, and says, is the same. */
+  const here = (...args: string[]): Promise<Ended> => repriseInProcess(fixture, ...args)
 
   /** Items fail with their own number as exit code while `fail` holds it. */
   const failing = (policy: string, count = 20): string => `
@@ -20,36 +27,36 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
 `
 
   const stopped = async (policy: string, fails: readonly number[]): Promise<void> => {
-    scene = new CliFixture(failing(policy))
-    scene.write('fail', `${fails.join('\n')}\n`)
-    const { code } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+    fixture = new CliFixture(failing(policy))
+    fixture.write('fail', `${fails.join('\n')}\n`)
+    const { code } = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')
     expect(code).toBe(1)
   }
 
   test('14: a map that max_failures stopped is refused with its cures, and goes on with --max-failures', async () => {
     await stopped('{ max_failures: 2 }', [3, 4, 9])
-    const refused = await scene.reprise('resume', 'r1')
+    const refused = await here('resume', 'r1')
     expect(refused.code).toBe(4)
     expect(refused.stderr).toContain('refused: Map map was stopped: 2 items failed, and `max_failures` is 2.')
     expect(refused.stderr).toContain('next: reprise dlq retry r1')
     expect(refused.stderr).toContain('next: reprise resume r1 --max-failures 12')
     expect(refused.stderr).toContain('next: reprise resume r1 --reset-retries')
-    const same = await scene.reprise('resume', 'r1', '--max-failures', '2')
+    const same = await here('resume', 'r1', '--max-failures', '2')
     expect([same.code, same.stderr.includes('--max-failures 2 would stop it again at once')]).toEqual([4, true])
     expect(same.stderr).toContain('next: reprise resume r1 --max-failures 12\n')
-    const before = scene.count('ran')
-    const resumed = await scene.reprise('resume', 'r1', '--max-failures', '10')
+    const before = fixture.count('ran')
+    const resumed = await here('resume', 'r1', '--max-failures', '10')
     expect(resumed.code).toBe(3)
-    expect(scene.count('ran')).toBe(20)
+    expect(fixture.count('ran')).toBe(20)
     expect(before).toBeLessThan(20)
-    expect(scene.read('sums')).toBe('17\n')
+    expect(fixture.read('sums')).toBe('17\n')
   })
 
   test('14: a map that failure_threshold stopped is refused with its cures, until redriven items have succeeded', async () => {
     const fails = [2, 3, 5, 7, 8, 9]
     await stopped('{ failure_threshold: 0.3 }', fails)
-    const before = scene.count('ran')
-    const refused = await scene.reprise('resume', 'r1')
+    const before = fixture.count('ran')
+    const refused = await here('resume', 'r1')
     expect(refused.code).toBe(4)
     expect(refused.stderr).toMatch(
       /refused: Map map was stopped: \d+ of \d+ ended items failed, and `failure_threshold` is 0.3/,
@@ -58,12 +65,12 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
     expect(refused.stderr).toContain('next: reprise resume r1 --reset-retries')
     expect(refused.stderr).not.toContain('--max-failures')
     // Failed again, they are above the share as before.
-    expect((await scene.reprise('dlq', 'retry', 'r1')).code).toBe(1)
-    expect((await scene.reprise('resume', 'r1')).code).toBe(4)
-    scene.write('fail', '')
-    expect((await scene.reprise('dlq', 'retry', 'r1')).code).toBe(0)
-    expect((await scene.reprise('resume', 'r1')).code).toBe(0)
-    expect(scene.read('sums')).toBe('20\n')
+    expect((await here('dlq', 'retry', 'r1')).code).toBe(1)
+    expect((await here('resume', 'r1')).code).toBe(4)
+    fixture.write('fail', '')
+    expect((await here('dlq', 'retry', 'r1')).code).toBe(0)
+    expect((await here('resume', 'r1')).code).toBe(0)
+    expect(fixture.read('sums')).toBe('20\n')
     expect(before).toBeLessThan(20)
   })
 
@@ -71,27 +78,27 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
     '14: a map that %s stopped goes on with --reset-retries, which grants failed items a fresh set of attempts',
     async (policy) => {
       await stopped(policy, [3])
-      const refused = await scene.reprise('resume', 'r1')
+      const refused = await here('resume', 'r1')
       expect([refused.code, refused.stderr.includes('--max-failures')]).toEqual([4, false])
-      scene.write('fail', '')
-      const preview = await scene.reprise('resume', 'r1', '--reset-retries', '--dry-run', '--json')
+      fixture.write('fail', '')
+      const preview = await here('resume', 'r1', '--reset-retries', '--dry-run', '--json')
       expect(JSON.parse(preview.stdout)).toMatchObject({ preview: { maps: [{ reset: 1, failed: 1 }] } })
-      expect((await scene.reprise('resume', 'r1', '--reset-retries')).code).toBe(0)
-      expect(scene.read('sums')).toBe('20\n')
-      expect(scene.count('ran')).toBe(21)
+      expect((await here('resume', 'r1', '--reset-retries')).code).toBe(0)
+      expect(fixture.read('sums')).toBe('20\n')
+      expect(fixture.count('ran')).toBe(21)
     },
   )
 
   test('a run whose items failed for good is refused, and --reset-retries runs them again', async () => {
-    scene = new CliFixture(failing('{}', 4))
-    scene.write('fail', '2\n')
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
-    const refused = await scene.reprise('resume', 'r1')
+    fixture = new CliFixture(failing('{}', 4))
+    fixture.write('fail', '2\n')
+    expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
+    const refused = await here('resume', 'r1')
     expect(refused.code).toBe(4)
     expect(refused.stderr).toContain('1 item of map map failed for good')
-    scene.write('fail', '')
-    expect((await scene.reprise('resume', 'r1', '--reset-retries')).code).toBe(0)
-    expect(scene.count('ran')).toBe(5)
+    fixture.write('fail', '')
+    expect((await here('resume', 'r1', '--reset-retries')).code).toBe(0)
+    expect(fixture.count('ran')).toBe(5)
   })
 
   const slow = `
@@ -105,65 +112,67 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
 `
 
   const killed = async (): Promise<void> => {
-    scene = new CliFixture(slow)
-    await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 6)
-    scene.write('go', '')
+    fixture = new CliFixture(slow)
+    await fixture.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => fixture.count('ran') === 6)
+    fixture.write('go', '')
   }
 
   test('the preview of a killed map counts what is kept, pending and interrupted; --max-parallel holds for the rest', async () => {
     await killed()
-    const preview = await scene.reprise('resume', 'r1', '--dry-run')
+    const preview = await here('resume', 'r1', '--dry-run')
     expect(preview.stdout).toContain('items of map  20 items: 4 kept, 14 pending, 2 interrupted, run again')
-    expect((await scene.reprise('resume', 'r1', '--max-parallel', '1')).code).toBe(0)
-    expect(scene.read('sums')).toBe('20\n')
-    const limits = await scene.ledger((ledger) => ledger.gates())
+    expect((await here('resume', 'r1', '--max-parallel', '1')).code).toBe(0)
+    expect(fixture.read('sums')).toBe('20\n')
+    const limits = await fixture.ledger((ledger) => ledger.gates())
     expect(limits.find(({ key }) => key === 'queue:r1/map/items')?.state).toMatchObject({ most: 1 })
-    await scene.isClean()
+    await fixture.isClean()
   })
 
   test('a map that has changed is refused, and goes on with --accept-changes', async () => {
     await killed()
-    scene.write('workflow.yaml', slow.replace('>> ran;', '>> again;'))
-    const refused = await scene.reprise('resume', 'r1')
+    fixture.write('workflow.yaml', slow.replace('>> ran;', '>> again;'))
+    const refused = await here('resume', 'r1')
     expect(refused.code).toBe(4)
     expect(refused.stderr).toContain('step map: agent_template.work.shell was')
-    expect((await scene.reprise('resume', 'r1', '--accept-changes')).code).toBe(0)
-    expect([scene.count('ran'), scene.count('again')]).toEqual([6, 16])
+    expect((await here('resume', 'r1', '--accept-changes')).code).toBe(0)
+    expect([fixture.count('ran'), fixture.count('again')]).toEqual([6, 16])
   })
 
   test('cancel ends a map within about a second; what is left goes on with --reset-retries alone', async () => {
-    scene = new CliFixture(slow)
-    const going = await scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 6)
-    expect((await scene.reprise('cancel', 'r1')).code).toBe(0)
+    fixture = new CliFixture(slow)
+    const going = await fixture.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => fixture.count('ran') === 6)
+    expect((await here('cancel', 'r1')).code).toBe(0)
     expect((await going.ended).code).toBe(1)
-    await scene.isClean()
-    const child = await scene.ledger((ledger) => ledger.run('r1/map'))
+    await fixture.isClean()
+    const child = await fixture.ledger((ledger) => ledger.run('r1/map'))
     expect(child).toMatchObject({ status: 'cancelled', owner: null })
-    expect((await scene.reprise('resume', 'r1')).code).toBe(4)
-    scene.write('go', '')
-    expect((await scene.reprise('resume', 'r1', '--reset-retries')).code).toBe(0)
-    expect(scene.read('sums')).toBe('20\n')
+    expect((await here('resume', 'r1')).code).toBe(4)
+    fixture.write('go', '')
+    expect((await here('resume', 'r1', '--reset-retries')).code).toBe(0)
+    expect(fixture.read('sums')).toBe('20\n')
   })
 
   test('cancel of a map that nobody conducts ends what its killed process left running', async () => {
-    scene = new CliFixture(slow)
-    await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 6)
-    expect((await scene.reprise('cancel', 'r1')).code).toBe(0)
-    await scene.isClean()
+    fixture = new CliFixture(slow)
+    await fixture.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => fixture.count('ran') === 6)
+    expect((await here('cancel', 'r1')).code).toBe(0)
+    await fixture.isClean()
   })
 
   test('clean removes a run with its maps, their gates, tallies and files, and ps lists no map as a run', async () => {
     const onError = 'on_item_error: [{ shell: "echo x >> told" }]'
-    scene = new CliFixture(failing('{ max_retries: 3 }', 4).replace('max_parallel: 2', `max_parallel: 2\n  ${onError}`))
-    scene.write('fail', '2\n')
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
-    expect(scene.count('told')).toBe(1)
-    const { runs } = JSON.parse((await scene.reprise('ps', '--json')).stdout) as { runs: { id: string }[] }
+    fixture = new CliFixture(
+      failing('{ max_retries: 3 }', 4).replace('max_parallel: 2', `max_parallel: 2\n  ${onError}`),
+    )
+    fixture.write('fail', '2\n')
+    expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
+    expect(fixture.count('told')).toBe(1)
+    const { runs } = JSON.parse((await here('ps', '--json')).stdout) as { runs: { id: string }[] }
     expect(runs.map(({ id }) => id)).toEqual(['r1'])
-    expect((await scene.reprise('doctor')).code).toBe(0)
-    expect((await scene.reprise('store', 'status')).code).toBe(0)
-    expect((await scene.reprise('clean', 'r1', '--yes')).code).toBe(0)
-    const left = await scene.ledger(async (ledger) => [
+    expect((await here('doctor')).code).toBe(0)
+    expect((await here('store', 'status')).code).toBe(0)
+    expect((await here('clean', 'r1', '--yes')).code).toBe(0)
+    const left = await fixture.ledger(async (ledger) => [
       await ledger.runs({}),
       await ledger.list({}),
       await ledger.gates(),
@@ -171,23 +180,25 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
       await ledger.deadLetters(),
     ])
     expect(left).toEqual([[], [], [], [], []])
-    expect(scene.has('.reprise/runs/r1')).toBe(false)
+    expect(fixture.has('.reprise/runs/r1')).toBe(false)
   })
 
   test('resume without a name finds the run, and not its map', async () => {
     await killed()
-    expect((await scene.reprise('resume')).code).toBe(0)
+    expect((await here('resume')).code).toBe(0)
     await until(
-      () => scene.count('sums') === 1,
+      () => fixture.count('sums') === 1,
       () => 'reduce',
     )
   })
 
   test('a failed step and failed items are refused with one command, in which each flag stands once', async () => {
     const map = '{ id: m, map: { input: [a], agent_template: [{ shell: "false" }] } }'
-    scene = new CliFixture(`steps: [{ id: bad, shell: "false", retry: { attempts: 1, on_failure: continue } }, ${map}]`)
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
-    const { code, stderr } = await scene.reprise('resume', 'r1')
+    fixture = new CliFixture(
+      `steps: [{ id: bad, shell: "false", retry: { attempts: 1, on_failure: continue } }, ${map}]`,
+    )
+    expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
+    const { code, stderr } = await here('resume', 'r1')
     expect(code).toBe(4)
     expect(stderr).toContain('next: reprise resume r1 --reset-retries\n')
   })

@@ -1,7 +1,8 @@
 /** What show, watch, ps, logs and events say of a run with a map, as processes. Needs a build. */
 import type { ItemDetail, ItemPage, RunDetail, StepView } from '@reprise/workflow/internal'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CliFixture } from './cli-fixture.js'
+import { CliFixture, type Ended } from './cli-fixture.js'
+import { repriseInProcess } from './cli-in-process.js'
 import { onBothStores } from './both-stores.js'
 
 onBothStores('a map that is shown', () => {
@@ -20,18 +21,21 @@ reduce: [{ id: sum, shell: "echo \${map.succeeded}" }]
 error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }
 `
 
-  let scene: CliFixture
+  let fixture: CliFixture
   let told = ''
   beforeAll(async () => {
-    scene = new CliFixture(workflow)
-    const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+    fixture = new CliFixture(workflow)
+    const { code, stderr } = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')
     expect(code).toBe(3)
     told = stderr
   })
-  afterAll(() => scene.remove())
+  afterAll(() => fixture.remove())
+
+  /** Within this process: what the command does to the run, and says, is the same. */
+  const here = (...args: string[]): Promise<Ended> => repriseInProcess(fixture, ...args)
 
   const json = async <T>(...args: string[]): Promise<T> => {
-    const { code, stdout, stderr } = await scene.reprise(...args, '--json')
+    const { code, stdout, stderr } = await here(...args, '--json')
     expect([code, stderr]).toEqual([0, ''])
     return JSON.parse(stdout) as T
   }
@@ -67,7 +71,7 @@ error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }
       [1, 0, 1],
       [1, 1, 0],
     ])
-    const { stdout } = await scene.reprise('show', 'r1')
+    const { stdout } = await here('show', 'r1')
     expect(stdout).toContain('30/30 items, 1 dead')
     expect(stdout).toContain('next: reprise dlq retry r1')
   })
@@ -80,12 +84,12 @@ error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }
     expect([rest.page.items.length, rest.page.next]).toEqual([10, null])
     const dead = await json<{ page: ItemPage }>('show', 'r1', 'map', '--state', 'dead')
     expect(dead.page.items).toMatchObject([{ item: '0000004.5', key: '5', index: 4, state: 'dead', attempts: 2 }])
-    const { stdout } = await scene.reprise('show', 'r1', 'map', '--limit', '2')
+    const { stdout } = await here('show', 'r1', 'map', '--limit', '2')
     expect(stdout).toContain('more: reprise show r1 map --limit 2 --after 0000001.2')
   })
 
   test('show RUN MAP pages through items that wait', async () => {
-    await scene.reprise('run', 'workflow.yaml', '--run-id', 'r2', '--sample', '2')
+    await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r2', '--sample', '2')
     const seen: string[] = []
     for (let after: string | null = ''; after !== null; ) {
       const flags: string[] = after === '' ? [] : ['--after', after]
@@ -113,21 +117,21 @@ error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }
       [2, 'failure'],
     ])
     expect((await json<ItemDetail>('show', 'r1', 'map', '0000004.5')).key).toBe('5')
-    expect((await scene.reprise('logs', 'r1', 'map', '5', '--attempt', '2')).stdout).toBe('item 5\npoison\n')
-    const plain = await scene.reprise('logs', 'r1', 'map', '1')
+    expect((await here('logs', 'r1', 'map', '5', '--attempt', '2')).stdout).toBe('item 5\npoison\n')
+    const plain = await here('logs', 'r1', 'map', '1')
     expect(plain.stderr).toContain('No log of item 1 is here; logs of plain successes are kept with `keep_logs: all`.')
   })
 
   test('what there is not is refused with what to type', async () => {
-    const now = await scene.reprise('retry-now', 'r1', 'map')
+    const now = await here('retry-now', 'r1', 'map')
     expect([now.code, now.stderr]).toEqual([4, expect.stringContaining('Step map of run r1 is a map: its items')])
-    const item = await scene.reprise('show', 'r1', 'map', '55')
+    const item = await here('show', 'r1', 'map', '55')
     expect([item.code, item.stderr.includes('Map map of run r1 has no item 55. Did you mean 5?')]).toEqual([4, true])
-    const logs = await scene.reprise('logs', 'r1', 'map')
+    const logs = await here('logs', 'r1', 'map')
     expect([logs.code, logs.stderr.includes('next: reprise logs r1 map ITEM')]).toEqual([4, true])
-    const step = await scene.reprise('show', 'r1', 'sum', '--state', 'dead')
+    const step = await here('show', 'r1', 'sum', '--state', 'dead')
     expect([step.code, step.stderr.includes('--state is about the items of a map')]).toEqual([2, true])
-    const many = await scene.reprise('show', 'r1', 'map', '--limit', '5000')
+    const many = await here('show', 'r1', 'map', '--limit', '5000')
     expect([many.code, many.stderr.includes('at most 1000')]).toEqual([2, true])
   })
 
@@ -142,19 +146,21 @@ error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }
   })
 
   test('watch tells of a map that another process runs, and --ndjson at most once a second', async () => {
-    scene.write('slow.yaml', workflow.replace('echo "item', 'sleep 0.3; echo "item'))
-    const going = scene.start('run', 'slow.yaml', '--run-id', 'r3')
-    await scene.startUntil(['ps'], () => true).then((ps) => ps.ended)
+    fixture.write('slow.yaml', workflow.replace('echo "item', 'sleep 0.3; echo "item'))
+    const going = fixture.start('run', 'slow.yaml', '--run-id', 'r3')
+    await here('ps')
     let watched = { code: 4, stdout: '' as string }
-    while (watched.code === 4) watched = (await scene.reprise('watch', 'r3', '--ndjson')) as typeof watched
+    while (watched.code === 4) watched = (await fixture.reprise('watch', 'r3', '--ndjson')) as typeof watched
     expect((await going.ended).code).toBe(3)
     const lines = watched.stdout.trimEnd().split('\n')
-    const events = lines.map((line) => JSON.parse(line) as { type: string; timeMs: number; counts?: { total: number } })
+    const events = lines.map((line) => JSON.parse(line) as { type: string; timeMs: number })
     const progress = events.filter(({ type }) => type === 'map_progress')
     expect(progress.length).toBeGreaterThan(0)
     for (const [index, { timeMs }] of progress.entries())
       expect(timeMs - (progress[index - 1]?.timeMs ?? -Infinity)).toBeGreaterThanOrEqual(1000)
-    expect(events.find(({ type }) => type === 'map_finished')).toMatchObject({ counts: { total: 30, dead: 1 } })
+    expect(events.find(({ type }) => type === 'map_summary')).toMatchObject({
+      detail: { counts: { total: 30, dead: 1 } },
+    })
   })
 
   test('a map whose input failed is among what failed, though the run continued, with the log of its command', async () => {

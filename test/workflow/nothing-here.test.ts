@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { repriseInProcess } from './cli-in-process.js'
 import { type Ended, CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
+let fixture: CliFixture
 beforeEach(() => {
-  scene = new CliFixture('name: nightly\nsteps: [{ id: work, shell: "test -e go" }]')
+  fixture = new CliFixture('name: nightly\nsteps: [{ id: work, shell: "test -e go" }]')
 })
-afterEach(() => scene.remove())
+afterEach(() => fixture.remove())
 
-const here = (...args: string[]): Promise<Ended> => repriseInProcess(scene, ...args)
+const here = (...args: string[]): Promise<Ended> => repriseInProcess(fixture, ...args)
 
 describe('where nothing was ever run', () => {
   test.each([[['ps']], [['ps', '--retrying']], [['breakers', 'list']], [['budgets', 'list']]])(
@@ -25,7 +25,7 @@ describe('where nothing was ever run', () => {
   )
 
   test('--json is an empty list', async () => {
-    expect(JSON.parse((await here('ps', '--json')).stdout)).toEqual({ runs: [] })
+    expect(JSON.parse((await here('ps', '--json')).stdout)).toEqual({ runs: [], hasTasks: false })
     expect(JSON.parse((await here('budgets', 'list', '--json')).stdout)).toEqual({ budgets: [] })
   })
 })
@@ -39,13 +39,13 @@ test('a path in the place of the address of a store is answered with the address
 })
 
 test('a step that had one attempt does not say that every attempt failed', async () => {
-  const { stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  const { stderr } = await fixture.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
   expect(stderr).toContain('1 attempt: its only attempt failed (attempts_exhausted)')
   expect(stderr).toMatch(/\(1 FAILED\): step work: its only attempt failed \(attempts_exhausted\)\n$/)
 })
 
 test('resume without a name, after a run that failed, says how that run is resumed', async () => {
-  await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  await fixture.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
   const { code, stderr } = await here('resume')
   expect(code).toBe(4)
   expect(stderr).toContain(
@@ -59,7 +59,7 @@ test('resume without a name, after a run that failed, says how that run is resum
 // A link that leads to itself cannot be looked at, not even by root, whom no permission stops.
 describe('a store that cannot be looked at', () => {
   beforeEach(() => {
-    const file = scene.store.slice('sqlite:'.length)
+    const file = fixture.store.slice('sqlite:'.length)
     mkdirSync(path.dirname(file), { recursive: true })
     symlinkSync(file, file)
   })
@@ -81,7 +81,7 @@ describe('a store that cannot be looked at', () => {
 })
 
 test('events of a type that the run has none of are answered with the types that it has', async () => {
-  await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  await fixture.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
   const { code, stdout, stderr } = await here('events', '--type', 'attempt_startd')
   expect([code, stdout]).toEqual([0, ''])
   expect(stderr).toMatch(
@@ -91,20 +91,20 @@ test('events of a type that the run has none of are answered with the types that
 })
 
 test('retry-now of a step that does not wait says what its state is', async () => {
-  await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  await fixture.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
   const { code, stderr } = await here('retry-now', 'night-1', 'work')
   expect([code, stderr]).toEqual([4, 'refused: Task night-1/work is not waiting: its state is failed\n'])
 })
 
 test('a dry run says how long each attempt may take', async () => {
-  scene.write('timed.yaml', 'steps: [{ id: work, shell: "true", attempt_timeout: 30s, retry: 5 }]')
-  const { stdout, stderr } = await here('run', scene.path('timed.yaml'), '--dry-run')
+  fixture.write('timed.yaml', 'steps: [{ id: work, shell: "true", attempt_timeout: 30s, retry: 5 }]')
+  const { stdout, stderr } = await here('run', fixture.path('timed.yaml'), '--dry-run')
   expect(stdout + stderr).toContain('5, 30s each')
 })
 
 test('the message of a store that is no database is printed to its end', async () => {
-  mkdirSync(scene.path('.reprise'))
-  scene.write('.reprise/ledger.db', 'garbage, which is longer than the header of a database has to be'.repeat(20))
+  mkdirSync(fixture.path('.reprise'))
+  fixture.write('.reprise/ledger.db', 'garbage, which is longer than the header of a database has to be'.repeat(20))
   const { code, stderr } = await here('ps')
   expect(code).toBe(74)
   expect(stderr).not.toContain('…')

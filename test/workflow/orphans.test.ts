@@ -6,8 +6,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { CliFixture, until } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 const hasProc = existsSync('/proc/self/stat')
@@ -40,39 +40,39 @@ function keeperOf(pid: number | undefined): number {
 }
 
 async function orphaned(document: string): Promise<void> {
-  scene = new CliFixture(document)
-  const going = scene.start(...RUN)
+  fixture = new CliFixture(document)
+  const going = fixture.start(...RUN)
   await until(
-    () => scene.count('ran') === 1 && scene.left().length >= 3,
+    () => fixture.count('ran') === 1 && fixture.left().length >= 3,
     () => `the step; it said ${going.said()}`,
     going,
   )
   process.kill(keeperOf(going.child.pid), 'SIGKILL')
   going.child.kill('SIGKILL')
   await going.ended
-  expect(scene.left().length).toBeGreaterThanOrEqual(2)
+  expect(fixture.left().length).toBeGreaterThanOrEqual(2)
 }
 
 describe.skipIf(!hasProc)('what nobody keeps', () => {
   test('is ended by a resume before the attempt runs again', async () => {
     await orphaned(workflow())
-    scene.write('go', '')
-    expect((await scene.reprise('resume', 'r1')).code).toBe(0)
-    expect([scene.count('ran'), scene.count('overlap'), scene.count('after')]).toEqual([2, 0, 1])
-    expect(scene.left()).toEqual([])
+    fixture.write('go', '')
+    expect((await fixture.reprise('resume', 'r1')).code).toBe(0)
+    expect([fixture.count('ran'), fixture.count('overlap'), fixture.count('after')]).toEqual([2, 0, 1])
+    expect(fixture.left()).toEqual([])
   })
 
   test('is ended by a resume that does not run it again', async () => {
     await orphaned(workflow({ on_interrupt: 'fail' }))
-    expect((await scene.reprise('resume', 'r1')).code).toBe(4)
-    expect(scene.left()).toEqual([])
-    expect(scene.count('ran')).toBe(1)
+    expect((await fixture.reprise('resume', 'r1')).code).toBe(4)
+    expect(fixture.left()).toEqual([])
+    expect(fixture.count('ran')).toBe(1)
   })
 
   test('is ended when the run is cancelled', async () => {
     await orphaned(workflow())
-    expect((await scene.reprise('cancel', 'r1')).code).toBe(0)
-    expect(scene.left()).toEqual([])
-    expect((await scene.show('r1')).state).toBe('cancelled')
+    expect((await fixture.reprise('cancel', 'r1')).code).toBe(0)
+    expect(fixture.left()).toEqual([])
+    expect((await fixture.show('r1')).state).toBe('cancelled')
   })
 })

@@ -160,16 +160,28 @@ export abstract class RandomKillRun {
 
   /** The noted starts, each with the execution that the ledger has of it. */
   protected startsOf(tasks: readonly TaskRecord[], rows: readonly AttemptRow[]): Start[] {
-    const known = new Map<string, number>()
+    // Of one process: several where an attempt goes on alone after its batch has failed.
+    const known = new Map<string, number[]>()
     const add = (
       id: string,
       { attempt, execution, startedAtMs }: Pick<AttemptRow, 'attempt' | 'execution' | 'startedAtMs'>,
-    ) => known.set(`${id} ${attempt} ${this.startedAtMs.findLastIndex((atMs) => atMs <= startedAtMs)}`, execution)
+    ) => {
+      const name = `${id} ${attempt} ${this.startedAtMs.findLastIndex((atMs) => atMs <= startedAtMs)}`
+      known.set(
+        name,
+        [...(known.get(name) ?? []), execution].toSorted((a, b) => a - b),
+      )
+    }
     for (const row of rows) add(row.id, row)
     for (const { id, progress } of tasks) if (progress.current !== null) add(id, progress.current)
     // A start that no row is known of gets an execution that no attempt has, and is a fault.
+    const noted = new Map<string, number>()
     return this.notes().map(({ task, attempt, conductor, atMs }) => {
-      return { task, attempt, execution: known.get(`${task} ${attempt} ${conductor}`) ?? 0, atMs }
+      const name = `${task} ${attempt} ${conductor}`
+      const before = noted.get(name) ?? 0
+      noted.set(name, before + 1)
+      const executions = known.get(name) ?? [0]
+      return { task, attempt, execution: executions[before] ?? executions.at(-1) ?? 0, atMs }
     })
   }
 }

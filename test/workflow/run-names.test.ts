@@ -3,14 +3,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { repriseInProcess } from './cli-in-process.js'
 import { type Ended, CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
+let fixture: CliFixture
 beforeEach(() => {
-  scene = new CliFixture('name: nightly\nsteps: [{ id: work, shell: "echo said; test -e go" }]')
+  fixture = new CliFixture()
+  const step = { id: 'work', working_dir: fixture.directory, shell: 'echo said; test -e go' }
+  fixture.write('workflow.yaml', JSON.stringify({ name: 'nightly', steps: [step] }))
 })
-afterEach(() => scene.remove())
+afterEach(() => fixture.remove())
 
-const run = (id: string): Promise<Ended> => scene.reprise('run', 'workflow.yaml', '--run-id', id)
-const here = (...args: string[]): Promise<Ended> => repriseInProcess(scene, ...args)
+const here = (...args: string[]): Promise<Ended> => repriseInProcess(fixture, ...args)
+const run = (id: string): Promise<Ended> => here('run', fixture.path('workflow.yaml'), '--run-id', id)
 const shown = async (...args: string[]): Promise<unknown> =>
   (JSON.parse((await here('show', ...args, '--json')).stdout) as { id: string }).id
 
@@ -23,7 +25,7 @@ describe('a run is meant', () => {
     expect(await shown('nightly')).toBe('night-2b')
     expect(await shown('latest')).toBe('night-2b')
     // The last run is the one that was started last, not the one that was taken up last.
-    scene.write('go', '')
+    fixture.write('go', '')
     expect((await here('resume', 'night-1', '--reset-retries')).code).toBe(0)
     expect(await shown('latest')).toBe('night-2b')
   })
@@ -83,7 +85,7 @@ describe('without a run', () => {
     await run('night-1')
     await run('night-2')
     expect(await shown()).toBe('night-2')
-    expect((await scene.reprise('logs')).stdout).toBe('said\n')
+    expect((await here('logs')).stdout).toBe('said\n')
     expect((await here('events', '--type', 'run_finished', '--json')).stdout).toContain('"status": "failed"')
     expect((await here('watch')).stderr).toContain('FAILED: nightly, run night-2')
   })
@@ -95,7 +97,7 @@ describe('without a run', () => {
   })
 
   test('a store that is empty by now says so', async () => {
-    scene.write('go', '')
+    fixture.write('go', '')
     await run('night-1')
     expect((await here('clean', '--older-than', '0s', '--yes')).code).toBe(0)
     const { code, stderr } = await here('show')
@@ -104,7 +106,7 @@ describe('without a run', () => {
 })
 
 test('no run can be called latest', async () => {
-  const { code, stderr } = await here('run', scene.path('workflow.yaml'), '--run-id', 'latest')
+  const { code, stderr } = await here('run', fixture.path('workflow.yaml'), '--run-id', 'latest')
   expect([code, stderr]).toEqual([2, expect.stringContaining('latest stands for the run that was started last')])
 })
 
@@ -122,8 +124,8 @@ test('ps lists as many runs as are asked for, and refuses what is no number', as
 describe('a resume that is refused after the file was edited', () => {
   test('names one command that works, whichever flags were given', async () => {
     await run('r1')
-    scene.write('go', '')
-    scene.write('workflow.yaml', 'name: nightly\nsteps: [{ id: work, shell: "echo more; test -e go" }]')
+    fixture.write('go', '')
+    fixture.write('workflow.yaml', 'name: nightly\nsteps: [{ id: work, shell: "echo more; test -e go" }]')
     const both = /^ {2}next: reprise resume r1 (?:--reset-retries --accept-changes|--accept-changes --reset-retries)$/gm
     for (const flags of [[], ['--reset-retries'], ['--accept-changes']]) {
       const { code, stderr } = await here('resume', 'r1', ...flags)
@@ -131,16 +133,16 @@ describe('a resume that is refused after the file was edited', () => {
       expect(stderr.match(/next:/g)).toHaveLength(1)
       expect(stderr).toMatch(both)
     }
-    expect((await scene.reprise('resume', 'r1', '--accept-changes', '--reset-retries')).code).toBe(0)
+    expect((await fixture.reprise('resume', 'r1', '--accept-changes', '--reset-retries')).code).toBe(0)
   })
 
   test('keeps the store, and starts the program as it was started', async () => {
     await run('r1')
-    scene.env['npm_command'] = 'exec'
+    fixture.env['npm_command'] = 'exec'
     expect((await here('resume', 'r1')).stderr).toContain('next: npx reprise resume r1 --reset-retries\n')
-    delete scene.env['npm_command']
-    const named = await scene.reprise('resume', 'r1', '--store', scene.store)
+    delete fixture.env['npm_command']
+    const named = await fixture.reprise('resume', 'r1', '--store', fixture.store)
     expect(named.stderr).toContain(`next: reprise resume r1 --reset-retries`)
-    expect(named.stderr.includes('--store')).toBe(scene.env['REPRISE_STORE'] !== scene.store)
+    expect(named.stderr.includes('--store')).toBe(fixture.env['REPRISE_STORE'] !== fixture.store)
   })
 })

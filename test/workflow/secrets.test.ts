@@ -28,8 +28,8 @@ const FORMS = [
   Buffer.from(`user:${CANARY}`).toString('base64').slice(8, 40),
 ]
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 /** What it heard, and what it answers: the canary where the message would be cut. */
 let server: Server
@@ -119,7 +119,7 @@ function expectNowhere(what: string, bytes: Buffer | string): void {
 
 /** All files of the state directory, as they are on the disk. */
 function expectKeptNowhere(): void {
-  const directory = scene.path('.reprise')
+  const directory = fixture.path('.reprise')
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) =>
     statSync(path.join(directory, name)).isFile(),
   )
@@ -146,7 +146,7 @@ const LOOKS = [
 
 async function expectShownNowhere(): Promise<void> {
   for (const command of LOOKS) {
-    const { stdout, stderr } = await repriseInProcess(scene, ...command)
+    const { stdout, stderr } = await repriseInProcess(fixture, ...command)
     expect([command, stdout + stderr]).toEqual([command, expect.stringMatching(/./)])
     expectNowhere(command.join(' '), stdout + stderr)
   }
@@ -160,13 +160,13 @@ function expectSaidNowhere(what: string, { stdout, stderr }: Ended): void {
 describe('a secret', () => {
   test('reaches every step, and nothing that is kept or said: killed, resumed and failed', async () => {
     heard = []
-    scene = new CliFixture()
-    scene.env['API_TOKEN'] = CANARY
-    scene.write('throws.mjs', THROWS)
-    scene.write('workflow.yaml', JSON.stringify(workflow((server.address() as AddressInfo).port)))
-    const going = scene.start('run', 'workflow.yaml', '--run-id', 'r1', '--ndjson')
+    fixture = new CliFixture()
+    fixture.env['API_TOKEN'] = CANARY
+    fixture.write('throws.mjs', THROWS)
+    fixture.write('workflow.yaml', JSON.stringify(workflow((server.address() as AddressInfo).port)))
+    const going = fixture.start('run', 'workflow.yaml', '--run-id', 'r1', '--ndjson')
     await until(
-      () => scene.count('hangs') === 1,
+      () => fixture.count('hangs') === 1,
       () => `the last but one; it said ${going.said()}`,
       going,
     )
@@ -176,14 +176,14 @@ describe('a secret', () => {
     expectSaidNowhere('run', await going.ended)
     expectKeptNowhere()
     await expectShownNowhere()
-    scene.write('go', '')
-    const resumed = await scene.reprise('resume', 'r1', '-v')
+    fixture.write('go', '')
+    const resumed = await fixture.reprise('resume', 'r1', '-v')
     expect(resumed.code).toBe(1)
     expectSaidNowhere('resume', resumed)
     expectKeptNowhere()
     await expectShownNowhere()
 
-    const { steps } = await scene.show('r1')
+    const { steps } = await fixture.show('r1')
     const failed = steps.filter(({ state }) => state === 'failed').map(({ id }) => id)
     expect(failed).toEqual([
       'argument',
@@ -201,19 +201,19 @@ describe('a secret', () => {
     // It was masked, not left out.
     for (const id of ['fails', 'asks', 'throws'])
       expect(steps.find((step) => step.id === id)?.failure?.message).toContain('***')
-    expect(scene.read('.reprise/runs/r1/throws/1.1.1.log')).toContain('given true ***')
+    expect(fixture.read('.reprise/runs/r1/throws/1.1.1.log')).toContain('given true ***')
     // And they did get it.
-    expect(scene.read('received').split('\n').filter(Boolean)).toEqual(
+    expect(fixture.read('received').split('\n').filter(Boolean)).toEqual(
       Array.from({ length: 3 }, () => expect.stringContaining(hash(CANARY)) as string),
     )
     expect(heard.slice(0, 3)).toEqual([`/${CANARY}?q=${CANARY}`, CANARY, JSON.stringify({ token: CANARY })])
     // What is captured is kept, so it is masked for whoever uses it.
-    expect(scene.read('used')).toBe('41\n***\n')
+    expect(fixture.read('used')).toBe('41\n***\n')
   })
 
   test('in what is kept with a run is refused before anything is, and its place is named', async () => {
-    scene = new CliFixture()
-    scene.env['API_TOKEN'] = 'tok-0123456789'
+    fixture = new CliFixture()
+    fixture.env['API_TOKEN'] = 'tok-0123456789'
     const given = { secrets: ['API_TOKEN'], params: { who: '' }, steps: [{ id: 'a', shell: 'echo x >> ran' }] }
     const cases: readonly (readonly [document: unknown, args: readonly string[], place: string])[] = [
       [{ ...given, steps: [{ id: 'a', shell: 'curl -H tok-0123456789 x' }] }, [], 'the workflow.steps[0].shell'],
@@ -223,25 +223,25 @@ describe('a secret', () => {
       [given, ['--run-id', 'tok-0123456789'], '--run-id'],
     ]
     for (const [document, args, place] of cases) {
-      scene.write('workflow.yaml', JSON.stringify(document))
-      const { code, stderr } = await repriseInProcess(scene, 'run', scene.path('workflow.yaml'), ...args)
+      fixture.write('workflow.yaml', JSON.stringify(document))
+      const { code, stderr } = await repriseInProcess(fixture, 'run', fixture.path('workflow.yaml'), ...args)
       expect([code, stderr]).toEqual([2, expect.stringContaining(`stands in ${place}`)])
       expect(stderr).toContain('${env.API_TOKEN}')
       expect(stderr).not.toContain('tok-0123456789')
     }
-    expect(readdirSync(scene.directory)).toEqual(['workflow.yaml'])
+    expect(readdirSync(fixture.directory)).toEqual(['workflow.yaml'])
   })
 
   test('that is a number in what is captured is masked there, and the rest is a value', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 secrets: [PIN]
 steps:
   - { id: a, shell: 'echo "{\\"pin\\": $PIN, \\"n\\": 7}"', capture: data, capture_format: json }
   - { id: b, shell: 'echo "\${data.n} \${data.pin}" >> used' }
 `)
-    scene.env['PIN'] = '83726151'
-    expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(0)
-    expect(scene.read('used')).toBe('7 ***\n')
-    expect(readFileSync(scene.path('.reprise/ledger.db')).includes('83726151')).toBe(false)
+    fixture.env['PIN'] = '83726151'
+    expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(0)
+    expect(fixture.read('used')).toBe('7 ***\n')
+    expect(readFileSync(fixture.path('.reprise/ledger.db')).includes('83726151')).toBe(false)
   })
 })

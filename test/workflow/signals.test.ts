@@ -5,21 +5,21 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 /** Runs until a step notes its line. */
 async function startedWorking(workflow: string): Promise<Going> {
-  scene = new CliFixture(workflow)
-  return scene.startUntil(RUN, () => scene.count('ran') === 1)
+  fixture = new CliFixture(workflow)
+  return fixture.startUntil(RUN, () => fixture.count('ran') === 1)
 }
 
 /** Steps before are not run again, the interrupted one is, under its number. */
 async function expectResumed(): Promise<void> {
-  scene.write('go', '')
-  const { code, stderr } = await scene.reprise('resume', 'r1')
+  fixture.write('go', '')
+  const { code, stderr } = await fixture.reprise('resume', 'r1')
   expect([code, stderr]).toEqual([0, expect.stringContaining('succeeded')])
 }
 
@@ -52,28 +52,28 @@ describe('a first signal', () => {
         /Stopping: .*\n(.*\n)*Stopped: the state is saved\.\n(.*\n)*Resume with: reprise resume r1\n$/,
       )
       expect(stderr.match(/saved/g)).toHaveLength(1)
-      expect(scene.left()).toEqual([])
-      expect(scene.count('told')).toBe(1)
-      const { state, owner } = await scene.show('r1')
+      expect(fixture.left()).toEqual([])
+      expect(fixture.count('told')).toBe(1)
+      const { state, owner } = await fixture.show('r1')
       expect([state, owner]).toEqual(['interrupted', null])
-      expect(await scene.historyOf('work')).toEqual([[1, 1, 'interrupted']])
+      expect(await fixture.historyOf('work')).toEqual([[1, 1, 'interrupted']])
       await expectResumed()
-      expect(await scene.historyOf('work')).toEqual([
+      expect(await fixture.historyOf('work')).toEqual([
         [1, 1, 'interrupted'],
         [1, 2, 'success'],
       ])
-      expect([scene.count('before'), scene.count('after')]).toEqual([1, 1])
+      expect([fixture.count('before'), fixture.count('after')]).toEqual([1, 1])
     })
   }
 
   test('does not count toward the three interruptions that make a failure', async () => {
-    scene = new CliFixture(
+    fixture = new CliFixture(
       'steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60", retry: { attempts: 1 } }]',
     )
     for (let stops = 1; stops <= 4; stops++) {
-      const going = stops === 1 ? scene.start(...RUN) : scene.start('resume', 'r1')
+      const going = stops === 1 ? fixture.start(...RUN) : fixture.start('resume', 'r1')
       await until(
-        () => scene.count('ran') === stops,
+        () => fixture.count('ran') === stops,
         () => `start ${stops}; it said ${going.said()}`,
         going,
       )
@@ -81,17 +81,17 @@ describe('a first signal', () => {
       expect((await going.ended).code).toBe(130)
     }
     await expectResumed()
-    expect(await scene.historyOf('work')).toHaveLength(5)
-    expect((await scene.show('r1')).steps[0]).toMatchObject({ state: 'succeeded', attempts: 1 })
+    expect(await fixture.historyOf('work')).toHaveLength(5)
+    expect((await fixture.show('r1')).steps[0]).toMatchObject({ state: 'succeeded', attempts: 1 })
   })
 
   test('is told by a preview as what it is: the attempt runs again under its number', async () => {
     const going = await startedWorking(WORK)
     going.child.kill('SIGINT')
     await going.ended
-    const { stdout } = await scene.reprise('resume', 'r1', '--dry-run', '--json')
+    const { stdout } = await fixture.reprise('resume', 'r1', '--dry-run', '--json')
     expect(JSON.parse(stdout)).toMatchObject({ preview: { rerun: [{ step: 'work', attempt: 1, of: 2 }], waiting: [] } })
-    expect((await scene.show('r1')).steps[1]).toMatchObject({ state: 'interrupted', attempts: 1 })
+    expect((await fixture.show('r1')).steps[1]).toMatchObject({ state: 'interrupted', attempts: 1 })
   })
 })
 
@@ -99,9 +99,9 @@ test('a step that was running at kill -9 is interrupted in every view', async ()
   const going = await startedWorking(WORK)
   going.child.kill('SIGKILL')
   await going.ended
-  const { counts, steps } = await scene.show('r1')
+  const { counts, steps } = await fixture.show('r1')
   expect({ counts, work: steps[1]?.state }).toMatchObject({ counts: { interrupted: 1 }, work: 'interrupted' })
-  const { stdout } = await scene.reprise('ps')
+  const { stdout } = await fixture.reprise('ps')
   expect(stdout).toContain('\nnext: reprise resume r1\n')
 })
 
@@ -134,16 +134,16 @@ steps:
       expect(performance.now() - startMs).toBeLessThan(4000)
       expect(stderr).toContain('a resume runs the interrupted attempt again. Resume with: reprise resume r1')
       expect(stderr).not.toContain('saved')
-      await scene.isClean()
+      await fixture.isClean()
       expect(performance.now() - startMs).toBeLessThan(4500)
       await expectResumed()
-      expect(scene.count('ran')).toBe(2)
+      expect(fixture.count('ran')).toBe(2)
     })
   }
 
   test('ends a script that never comes back', async () => {
-    scene = new CliFixture('steps: [{ id: work, script: { module: ./work.mjs } }]')
-    scene.write(
+    fixture = new CliFixture('steps: [{ id: work, script: { module: ./work.mjs } }]')
+    fixture.write(
       'work.mjs',
       `import { appendFileSync, existsSync } from 'node:fs'
 export default function () {
@@ -152,7 +152,7 @@ export default function () {
 }
 `,
     )
-    const going = await scene.startUntil(RUN, () => scene.count('ran') === 1)
+    const going = await fixture.startUntil(RUN, () => fixture.count('ran') === 1)
     going.child.kill('SIGINT')
     await until(
       () => going.said().includes('again to stop at once'),
@@ -161,7 +161,7 @@ export default function () {
     going.child.kill('SIGINT')
     expect((await going.ended).code).toBe(130)
     await expectResumed()
-    expect(scene.count('ran')).toBe(2)
+    expect(fixture.count('ran')).toBe(2)
   })
 })
 
@@ -171,11 +171,11 @@ describe('one command', () => {
       ['(setsid sleep 61 & sleep 62) & echo x >> ran; sleep 63', ['SIGTERM'], 143],
       ["trap '' TERM INT; echo x >> ran; setsid sleep 61 & sleep 62; sleep 63", ['SIGINT', 'SIGINT'], 130],
     ] as const) {
-      scene?.remove()
-      scene = new CliFixture()
-      const going = scene.start('exec', '--attempts', '3', '--', 'sh', '-c', text)
+      fixture?.remove()
+      fixture = new CliFixture()
+      const going = fixture.start('exec', '--attempts', '3', '--', 'sh', '-c', text)
       await until(
-        () => scene.count('ran') === 1,
+        () => fixture.count('ran') === 1,
         () => `the command; it said ${going.said()}`,
         going,
       )
@@ -186,10 +186,10 @@ describe('one command', () => {
         await new Promise((resolve) => setTimeout(resolve, 200))
       }
       expect((await going.ended).code).toBe(exitCode)
-      await scene.isClean()
+      await fixture.isClean()
       // Within its grace of five seconds.
       expect(performance.now() - startMs).toBeLessThan(4500)
-      expect(scene.count('ran')).toBe(1)
+      expect(fixture.count('ran')).toBe(1)
     }
   })
 })
@@ -201,27 +201,27 @@ describe('a reader that is gone', () => {
     // It notices when it next has something to say, such as that somebody asked it to stop.
     going.child.kill('SIGINT')
     expect((await going.ended).code).toBe(130)
-    expect(scene.left()).toEqual([])
+    expect(fixture.left()).toEqual([])
     await expectResumed()
   })
 
   test('of its events: the attempt is stopped, the state is saved, and it is no success', async () => {
-    scene = new CliFixture(`
+    fixture = new CliFixture(`
 steps:
   - { id: before, shell: echo x >> before }
   - { id: work, shell: "until test -e closed; do sleep 0.02; done; echo x >> ran; echo one; sleep 0.5; test -e go || { echo two; sleep 60; }" }
 `)
-    const going = scene.start(...RUN, '--ndjson')
+    const going = fixture.start(...RUN, '--ndjson')
     await until(
-      () => scene.count('before') === 1,
+      () => fixture.count('before') === 1,
       () => 'the first step',
       going,
     )
     going.child.stdout?.destroy()
-    scene.write('closed', '')
+    fixture.write('closed', '')
     expect((await going.ended).code).toBe(143)
-    expect(scene.left()).toEqual([])
+    expect(fixture.left()).toEqual([])
     await expectResumed()
-    expect(scene.count('before')).toBe(1)
+    expect(fixture.count('before')).toBe(1)
   })
 })

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
+let fixture: CliFixture
 const endings: (() => void)[] = []
 afterEach(() => {
-  scene.remove()
+  fixture.remove()
   for (const end of endings.splice(0)) end()
 })
 
@@ -25,61 +25,61 @@ async function serve(): Promise<{ url: string; heard: unknown[] }> {
 
 test('a request can be given the variables that a command has', async () => {
   const { url, heard } = await serve()
-  scene = new CliFixture(`
+  fixture = new CliFixture(`
 steps:
   - { id: key, shell: 'printf %s "$REPRISE_IDEMPOTENCY_KEY" > key' }
   - id: ask
     http: { url: "${url}/200", headers: { X-Key: "\${env.REPRISE_IDEMPOTENCY_KEY} \${env.REPRISE_ATTEMPT}" } }
 `)
-  const { code, stderr } = await scene.reprise('run', 'workflow.yaml')
+  const { code, stderr } = await fixture.reprise('run', 'workflow.yaml')
   expect(code, stderr).toBe(0)
-  expect(heard).toEqual([`${scene.read('key').replace(/key$/, 'ask')} 1`])
+  expect(heard).toEqual([`${fixture.read('key').replace(/key$/, 'ask')} 1`])
 })
 
 test('the status of a request that failed is known to later steps, also after a resume', async () => {
   const { url } = await serve()
-  scene = new CliFixture(`
+  fixture = new CliFixture(`
 steps:
   - { id: ask, http: { url: "${url}/404" }, retry: { attempts: 1, on_failure: continue } }
   - { id: gate, shell: test -e go }
   - { id: missing, shell: 'echo "\${steps.ask.status}" > seen', when: steps.ask.status == 404 }
   - { id: other, shell: echo x > wrong, when: steps.ask.status == 200 }
 `)
-  expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
-  scene.write('go', '')
-  const { code, stderr } = await scene.reprise('resume', 'r1', '--reset-retries')
+  expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
+  fixture.write('go', '')
+  const { code, stderr } = await fixture.reprise('resume', 'r1', '--reset-retries')
   expect(code, stderr).toBe(3)
-  expect(scene.read('seen')).toBe('404\n')
-  expect(scene.has('wrong')).toBe(false)
+  expect(fixture.read('seen')).toBe('404\n')
+  expect(fixture.has('wrong')).toBe(false)
 })
 
 test('a program that is not there yet is retried if its exit code is listed, and only then', async () => {
-  scene = new CliFixture(`
+  fixture = new CliFixture(`
 steps:
   - { id: late, run: [./late], retry: { attempts: 400, initial_delay: 20ms, backoff: fixed, retry_on: [exit:127, exit:126] } }
 `)
-  const going = scene.start('run', 'workflow.yaml')
+  const going = fixture.start('run', 'workflow.yaml')
   await expect.poll(() => going.said(), { timeout: 20_000 }).toContain('Retrying late')
-  scene.write('late', '#!/bin/sh\necho here > ran\n')
+  fixture.write('late', '#!/bin/sh\necho here > ran\n')
   await expect.poll(() => going.said(), { timeout: 20_000 }).toContain('no permission to run it')
-  ;(await import('node:fs')).chmodSync(scene.path('late'), 0o755)
+  ;(await import('node:fs')).chmodSync(fixture.path('late'), 0o755)
   expect((await going.ended).code).toBe(0)
-  expect(scene.read('ran')).toBe('here\n')
-  scene.write('never.yaml', 'steps: [{ id: late, run: [./never], retry: { attempts: 3, initial_delay: 1ms } }]')
-  const { code, stderr } = await scene.reprise('run', 'never.yaml')
+  expect(fixture.read('ran')).toBe('here\n')
+  fixture.write('never.yaml', 'steps: [{ id: late, run: [./never], retry: { attempts: 3, initial_delay: 1ms } }]')
+  const { code, stderr } = await fixture.reprise('run', 'never.yaml')
   expect(code).toBe(1)
   expect(stderr).toContain('after 1 attempt (not_retryable)')
 })
 
 test('a captured output that holds a secret says so in its log', async () => {
-  scene = new CliFixture(`
+  fixture = new CliFixture(`
 secrets: [TOKEN]
 steps:
   - { id: take, shell: 'printf "%s" "$TOKEN"', capture: token }
   - { id: plain, shell: echo x, capture: plain }
 `)
-  scene.env['TOKEN'] = 'tok-12345'
-  expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(0)
-  expect(scene.read('.reprise/runs/r1/take/1.1.1.log')).toContain('later steps get *** instead')
-  expect(scene.read('.reprise/runs/r1/plain/1.1.1.log')).toBe('x\n')
+  fixture.env['TOKEN'] = 'tok-12345'
+  expect((await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(0)
+  expect(fixture.read('.reprise/runs/r1/take/1.1.1.log')).toContain('later steps get *** instead')
+  expect(fixture.read('.reprise/runs/r1/plain/1.1.1.log')).toBe('x\n')
 })

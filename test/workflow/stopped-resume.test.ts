@@ -8,21 +8,21 @@ import path from 'node:path'
 import type { Durable, TaskRecord } from 'reprise/durable'
 import { loadWorkflow, resumeWorkflow, type RunEvent, runWorkflow } from '@reprise/workflow'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { until, World } from '../durable/world.js'
+import { until, ProcessModel } from '../durable/process-model.js'
 
 const RUN = 'r1'
 
 let directory: string
-let world: World
+let model: ProcessModel
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'reprise-stopped-'))
-  world = new World()
+  model = new ProcessModel()
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const options = (durable: Durable) => ({ durable, stateDirectory: path.join(directory, 'state') })
-const tasks = (scope = RUN): Promise<readonly TaskRecord[]> => world.ledger.list({ scopeKind: 'run', scope })
-const running = async (): Promise<string[]> => (await world.ledger.list({ statuses: ['running'] })).map(({ id }) => id)
+const tasks = (scope = RUN): Promise<readonly TaskRecord[]> => model.ledger.list({ scopeKind: 'run', scope })
+const running = async (): Promise<string[]> => (await model.ledger.list({ statuses: ['running'] })).map(({ id }) => id)
 
 /** Runs the workflow in a process that is killed once `isMoment` says so of the tasks that run. */
 async function killed(
@@ -30,7 +30,7 @@ async function killed(
   isMoment: (running: string[]) => boolean,
 ): Promise<Awaited<ReturnType<typeof loadWorkflow>>> {
   const plan = await loadWorkflow(JSON.stringify(document), { file: path.join(directory, 'workflow.yaml') })
-  const host = await world.open()
+  const host = await model.open()
   void runWorkflow(plan, { ...options(host.durable), runId: RUN })
   await until(async () => isMoment(await running()), 'the moment of the kill')
   await host.kill()
@@ -39,12 +39,12 @@ async function killed(
 
 /** A resume that is asked to stop before it begins. */
 async function stoppedResume(plan: Awaited<ReturnType<typeof loadWorkflow>>) {
-  const { durable } = await world.open()
+  const { durable } = await model.open()
   const events: RunEvent[] = []
   const onEvent = (event: RunEvent): void => void events.push(event)
   const end = await resumeWorkflow(plan, RUN, { ...options(durable), onEvent, signal: AbortSignal.abort() })
   await durable.close()
-  expect(await world.ledger.run(RUN)).toMatchObject({ status: 'interrupted', owner: null })
+  expect(await model.ledger.run(RUN)).toMatchObject({ status: 'interrupted', owner: null })
   return { end, events }
 }
 
@@ -85,12 +85,12 @@ test('items of a map that a killed process left are interrupted by the stop, and
   }
   const plan = await killed(document, (ids) => ids.length === 2)
   await stoppedResume(plan)
-  expect(await world.ledger.run(`${RUN}/map`)).toMatchObject({ status: 'interrupted', owner: null })
+  expect(await model.ledger.run(`${RUN}/map`)).toMatchObject({ status: 'interrupted', owner: null })
   const items = await tasks(`${RUN}/map`)
   expect(items.map(({ status, owner }) => [status, owner])).toEqual(items.map(() => ['waiting', null]))
   expect(items.map(({ progress }) => progress.interruptions).filter((count) => count === 1)).toHaveLength(2)
   writeFileSync(path.join(directory, 'go'), '')
-  const { durable } = await world.open()
+  const { durable } = await model.open()
   expect(await resumeWorkflow(plan, RUN, options(durable))).toMatchObject({ state: 'succeeded' })
   await durable.close()
 })

@@ -6,8 +6,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { hasTerminal, onTerminal, withTerminal } from './on-terminal.js'
 import { type Ended, CliFixture, until } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 /** What a terminal would obey: titles, clipboard, links, clearing, moving, colours, bells, turned text. */
 const EVIL = [
@@ -44,7 +44,7 @@ function expectHarmless(what: string, { stdout }: Ended): void {
 
 describe.skipIf(!hasTerminal)('a terminal', () => {
   test(withTerminal('obeys nothing of what steps say, and of what they are called'), { timeout: 60_000 }, async () => {
-    scene = new CliFixture()
+    fixture = new CliFixture()
     const steps = [
       { name: `first ${EVIL}`, shell: 'cat evil; cat evil >&2; sleep 0.3; cat evil >&2; exit 7' },
       { name: 'second', shell: 'cat evil', capture: 'said' },
@@ -53,13 +53,13 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
       { name: 'fifth', shell: 'cat evil >&2; exit 1', retry: { attempts: 1, on_failure: 'stop' } },
     ]
     const retry = { attempts: 2, initial_delay: '150ms', on_failure: 'continue' }
-    scene.write('evil', `${EVIL}\n`)
-    scene.write(
+    fixture.write('evil', `${EVIL}\n`)
+    fixture.write(
       'evil.mjs',
       `export default () => { throw Object.assign(new Error(${JSON.stringify(EVIL)}), { name: ${JSON.stringify(EVIL)} }) }`,
     )
-    scene.write('evil.json', escaped({ name: `flow ${EVIL}`, retry_defaults: retry, steps }))
-    const live = await onTerminal(scene, 'run', 'evil.json', '--run-id', 'r1').ended
+    fixture.write('evil.json', escaped({ name: `flow ${EVIL}`, retry_defaults: retry, steps }))
+    const live = await onTerminal(fixture, 'run', 'evil.json', '--run-id', 'r1').ended
     // It was live.
     expect(live.stdout).toContain('\u001b[?7l')
     expectHarmless('run', live)
@@ -77,15 +77,15 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
       ['resume', 'r1'],
     ]
     await Promise.all(
-      commands.map(async (command) => expectHarmless(command.join(' '), await onTerminal(scene, ...command).ended)),
+      commands.map(async (command) => expectHarmless(command.join(' '), await onTerminal(fixture, ...command).ended)),
     )
   })
 
   test(withTerminal('obeys nothing of wrong files and wrong arguments'), async () => {
-    scene = new CliFixture('steps: [{ id: a, shell: "true" }]')
-    scene.write('evil.yaml', `steps: [{ id: ${JSON.stringify(EVIL)}, shell: 1, ${JSON.stringify(EVIL)}: 2 }]\n`)
-    scene.write('raw.yaml', `steps: ${EVIL}\n`)
-    await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+    fixture = new CliFixture('steps: [{ id: a, shell: "true" }]')
+    fixture.write('evil.yaml', `steps: [{ id: ${JSON.stringify(EVIL)}, shell: 1, ${JSON.stringify(EVIL)}: 2 }]\n`)
+    fixture.write('raw.yaml', `steps: ${EVIL}\n`)
+    await fixture.reprise('run', 'workflow.yaml', '--run-id', 'r1')
     const commands = [
       ['validate', 'evil.yaml', 'raw.yaml'],
       ['run', 'workflow.yaml', '--param', `${EVIL}=1`],
@@ -97,27 +97,30 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
     ]
     await Promise.all(
       commands.map(async (command) =>
-        expectHarmless(JSON.stringify(command).slice(0, 40), await onTerminal(scene, ...command).ended),
+        expectHarmless(JSON.stringify(command).slice(0, 40), await onTerminal(fixture, ...command).ended),
       ),
     )
   })
 
   test(withTerminal('that closes stops the run in order, and it goes on elsewhere'), async () => {
-    scene = new CliFixture('steps: [{ id: work, shell: "echo x >> ran; echo said; test -e go || sleep 60" }]')
-    const going = onTerminal(scene, 'run', 'workflow.yaml', '--run-id', 'r1')
+    fixture = new CliFixture('steps: [{ id: work, shell: "echo x >> ran; echo said; test -e go || sleep 60" }]')
+    const going = onTerminal(fixture, 'run', 'workflow.yaml', '--run-id', 'r1')
     await until(
-      () => scene.count('ran') === 1,
+      () => fixture.count('ran') === 1,
       () => `the step; it said ${going.said()}`,
       going,
     )
     going.child.kill('SIGKILL')
     await going.ended
-    await scene.isClean()
+    await fixture.isClean()
     // Given up, rather than lost.
-    const run = await scene.ledger((ledger) => ledger.run('r1'))
+    const run = await fixture.ledger((ledger) => ledger.run('r1'))
     expect([run?.status, run?.owner]).toEqual(['interrupted', null])
-    scene.write('go', '')
-    expect((await scene.reprise('resume', 'r1')).code).toBe(0)
-    expect((await scene.show('r1')).steps[0]?.history.map(({ outcome }) => outcome)).toEqual(['interrupted', 'success'])
+    fixture.write('go', '')
+    expect((await fixture.reprise('resume', 'r1')).code).toBe(0)
+    expect((await fixture.show('r1')).steps[0]?.history.map(({ outcome }) => outcome)).toEqual([
+      'interrupted',
+      'success',
+    ])
   })
 })

@@ -2,19 +2,19 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
+let fixture: CliFixture
 
 beforeEach(() => {
-  scene = new CliFixture()
+  fixture = new CliFixture()
   for (const name of ['a', 'b'])
-    scene.write(`${name}.yaml`, `name: ${name}\nsteps: [{ id: work, shell: "echo output of ${name}" }]\n`)
+    fixture.write(`${name}.yaml`, `name: ${name}\nsteps: [{ id: work, shell: "echo output of ${name}" }]\n`)
 })
 
-afterEach(() => scene.remove())
+afterEach(() => fixture.remove())
 
 test('runs of one id in two SQLite files have separate logs, and clean of one keeps those of the other', async () => {
   for (const name of ['a', 'b']) {
-    const { code, stderr } = await scene.reprise(
+    const { code, stderr } = await fixture.reprise(
       'run',
       `${name}.yaml`,
       '--run-id',
@@ -24,8 +24,8 @@ test('runs of one id in two SQLite files have separate logs, and clean of one ke
     )
     expect({ code, stderr }).toMatchObject({ code: 0 })
   }
-  expect((await scene.reprise('logs', 'same', '--store', 'sqlite:a.db')).stdout).toBe('output of a\n')
-  expect((await scene.reprise('clean', 'same', '--yes', '--store', 'sqlite:b.db')).code).toBe(0)
-  expect((await scene.reprise('logs', 'same', '--store', 'sqlite:a.db')).stdout).toBe('output of a\n')
-  expect(scene.has('.reprise/sqlite-b.db/runs/same')).toBe(false)
+  expect((await fixture.reprise('logs', 'same', '--store', 'sqlite:a.db')).stdout).toBe('output of a\n')
+  expect((await fixture.reprise('clean', 'same', '--yes', '--store', 'sqlite:b.db')).code).toBe(0)
+  expect((await fixture.reprise('logs', 'same', '--store', 'sqlite:a.db')).stdout).toBe('output of a\n')
+  expect(fixture.has('.reprise/sqlite-b.db/runs/same')).toBe(false)
 })

@@ -3,13 +3,13 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { CliFixture } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 test('steps run in the directory of the document, and `working_dir` counts from there', async () => {
-  scene = new CliFixture()
-  mkdirSync(scene.path('flows/data'), { recursive: true })
-  scene.write(
+  fixture = new CliFixture()
+  mkdirSync(fixture.path('flows/data'), { recursive: true })
+  fixture.write(
     'flows/workflow.yaml',
     `
 steps:
@@ -19,12 +19,12 @@ steps:
   - write_file: { path: written, content: hello }
 `,
   )
-  const { code, stderr } = await scene.reprise('run', 'flows/workflow.yaml')
+  const { code, stderr } = await fixture.reprise('run', 'flows/workflow.yaml')
   expect(code, stderr).toBe(0)
-  const flows = realpathSync(scene.path('flows'))
-  expect(scene.read('flows/here')).toBe(`${flows}\n`)
-  expect(scene.read('flows/data/there')).toBe(`${flows}/data\n`)
-  expect(scene.read('flows/written')).toBe('hello')
+  const flows = realpathSync(fixture.path('flows'))
+  expect(fixture.read('flows/here')).toBe(`${flows}\n`)
+  expect(fixture.read('flows/data/there')).toBe(`${flows}/data\n`)
+  expect(fixture.read('flows/written')).toBe('hello')
   // The record stays where the command was typed.
-  expect(scene.has('.reprise/ledger.db')).toBe(true)
+  expect(fixture.has('.reprise/ledger.db')).toBe(true)
 })

@@ -5,8 +5,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: CliFixture
-afterEach(() => scene.remove())
+let fixture: CliFixture
+afterEach(() => fixture.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 const WORK = `
@@ -21,7 +21,7 @@ steps:
 
 /** All that is recorded, but for who lives. */
 async function recorded(): Promise<unknown> {
-  return scene.ledger(async (ledger) => {
+  return fixture.ledger(async (ledger) => {
     const tasks = await ledger.list({ scopeKind: 'run', scope: 'r1' })
     return {
       run: await ledger.run('r1'),
@@ -34,11 +34,11 @@ async function recorded(): Promise<unknown> {
 }
 
 async function stopped(workflow: string, when: () => boolean | Promise<boolean>): Promise<Going> {
-  scene = new CliFixture(workflow)
-  const zombie = scene.start(...RUN)
+  fixture = new CliFixture(workflow)
+  const zombie = fixture.start(...RUN)
   await until(when, () => `the moment; it said ${zombie.said()}`, zombie)
   zombie.child.kill('SIGSTOP')
-  const refused = await scene.reprise('resume', 'r1')
+  const refused = await fixture.reprise('resume', 'r1')
   expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining(String(zombie.child.pid))])
   return zombie
 }
@@ -50,43 +50,43 @@ async function expectGivenUp(zombie: Going): Promise<void> {
 }
 
 test('when the run has been completed, it changes nothing', async () => {
-  const zombie = await stopped(WORK, () => scene.count('work') === 1)
-  const heir = scene.start('resume', 'r1', '--force')
+  const zombie = await stopped(WORK, () => fixture.count('work') === 1)
+  const heir = fixture.start('resume', 'r1', '--force')
   await until(
-    () => scene.count('work') === 2,
+    () => fixture.count('work') === 2,
     () => `the heir's start; it said ${heir.said()}`,
     heir,
   )
-  scene.write('go', '')
+  fixture.write('go', '')
   expect((await heir.ended).code).toBe(0)
   const before = await recorded()
   zombie.child.kill('SIGCONT')
   await expectGivenUp(zombie)
   expect(await recorded()).toEqual(before)
-  expect([scene.count('before'), scene.count('work'), scene.read('after')]).toEqual([1, 2, '1\n'])
-  expect((await scene.show('r1')).state).toBe('succeeded')
-  expect(scene.left()).toEqual([])
+  expect([fixture.count('before'), fixture.count('work'), fixture.read('after')]).toEqual([1, 2, '1\n'])
+  expect((await fixture.show('r1')).state).toBe('succeeded')
+  expect(fixture.left()).toEqual([])
 })
 
 test('while another one conducts it, it leaves that and its processes alone', async () => {
-  const zombie = await stopped(WORK, () => scene.count('work') === 1)
-  const heir = scene.start('resume', 'r1', '--force')
+  const zombie = await stopped(WORK, () => fixture.count('work') === 1)
+  const heir = fixture.start('resume', 'r1', '--force')
   await until(
-    () => scene.count('work') === 2,
+    () => fixture.count('work') === 2,
     () => `the heir's start; it said ${heir.said()}`,
     heir,
   )
   zombie.child.kill('SIGCONT')
   await expectGivenUp(zombie)
-  scene.write('go', '')
+  fixture.write('go', '')
   expect((await heir.ended).code).toBe(0)
-  expect([scene.count('before'), scene.count('work'), scene.read('after')]).toEqual([1, 2, '1\n'])
-  const history = (await scene.show('r1')).steps[1]?.history ?? []
+  expect([fixture.count('before'), fixture.count('work'), fixture.read('after')]).toEqual([1, 2, '1\n'])
+  const history = (await fixture.show('r1')).steps[1]?.history ?? []
   expect(history.map(({ attempt, execution, outcome }) => [attempt, execution, outcome])).toEqual([
     [1, 1, 'interrupted'],
     [1, 2, 'success'],
   ])
-  expect(scene.left()).toEqual([])
+  expect(fixture.left()).toEqual([])
 })
 
 test('in a wait that is over by then, it does not make the attempt', async () => {
@@ -97,17 +97,17 @@ steps:
     retry: { attempts: 3, backoff: fixed, initial_delay: 1s }
   - { id: after, shell: echo x >> after; until test -e end; do sleep 0.02; done }
 `
-  const zombie = await stopped(workflow, () => scene.waits('work', 1))
-  scene.write('go', '')
-  const heir = scene.start('resume', 'r1', '--force')
+  const zombie = await stopped(workflow, () => fixture.waits('work', 1))
+  fixture.write('go', '')
+  const heir = fixture.start('resume', 'r1', '--force')
   await until(
-    () => scene.count('after') === 1,
+    () => fixture.count('after') === 1,
     () => `the heir to come so far; it said ${heir.said()}`,
     heir,
   )
   zombie.child.kill('SIGCONT')
   await expectGivenUp(zombie)
-  scene.write('end', '')
+  fixture.write('end', '')
   expect((await heir.ended).code).toBe(0)
-  expect([scene.count('work'), scene.count('after')]).toEqual([2, 1])
+  expect([fixture.count('work'), fixture.count('after')]).toEqual([2, 1])
 })

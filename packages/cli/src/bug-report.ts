@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describeError } from 'reprise/internal'
 import { EXIT, type ExitCode } from './exit-codes.js'
-import type { Outputs } from './world.js'
+import type { Outputs } from './process-io.js'
 
-export function reportBug(error: unknown, world: Outputs): ExitCode {
-  world.stderr.write(`This is a bug of reprise: ${describeError(error)}\n`)
+export function reportBug(error: unknown, io: Outputs): ExitCode {
+  io.stderr.write(`This is a bug of reprise: ${describeError(error)}\n`)
   const trace = writeTrace(error)
-  if (trace !== undefined) world.stderr.write(`Please report it, with ${trace}\n`)
+  if (trace !== undefined) io.stderr.write(`Please report it, with ${trace}\n`)
   return EXIT.bug
 }
 

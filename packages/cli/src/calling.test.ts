@@ -11,7 +11,7 @@ import type { ExitCode } from './exit-codes.js'
 import { reportFailure } from './failure-report.js'
 import { RefusedError, StoreError, UsageError } from './failures.js'
 import { runProgram } from './program.js'
-import type { World } from './world.js'
+import type { ProcessIo } from './process-io.js'
 
 interface Call {
   readonly name: string
@@ -37,13 +37,13 @@ function standIns(calls: Call[], answer: Answer) {
   return COMMAND_GROUPS.map((group) => ({ ...group, commands: group.commands.map((entry) => standIn(entry, '')) }))
 }
 
-async function call(args: readonly string[], answer: Answer = () => undefined, env: World['env'] = {}) {
+async function call(args: readonly string[], answer: Answer = () => undefined, env: ProcessIo['env'] = {}) {
   const calls: Call[] = []
   const written = { stdout: '', stderr: '' }
   const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
   const stdin = (async function* (): AsyncGenerator<string> {})()
-  const world = { stdin, stdout: output('stdout'), stderr: output('stderr'), env }
-  const code = await runProgram(args, world, standIns(calls, answer))
+  const io = { stdin, stdout: output('stdout'), stderr: output('stderr'), env }
+  const code = await runProgram(args, io, standIns(calls, answer))
   return { code, called: calls[0], calls: calls.length, ...written }
 }
 
@@ -114,7 +114,7 @@ test('what was typed wrongly reaches no terminal as a command', async () => {
 // ── settings ─────────────────────────────────────────────────────────────────────────────────────
 
 test('the store is that of the flag, else of the variable, else in the working directory', async () => {
-  const storeOf = async (args: string[], env: World['env']): Promise<unknown> =>
+  const storeOf = async (args: string[], env: ProcessIo['env']): Promise<unknown> =>
     (await call(args, undefined, env)).called?.settings.store
   expect(await storeOf(['ps'], {})).toBe('sqlite:.reprise/ledger.db')
   expect(await storeOf(['ps'], { REPRISE_STORE: 'memory:' })).toBe('memory:')
@@ -155,8 +155,8 @@ test('on a terminal a refusal is broken between words, and its command stays one
     message: 'Failed for good: invoice (breaker_open after 3 attempts).',
     next: [['resume', 'mails-of-the-first-of-january', '--reset-retries']],
   })
-  const telling = { json: false, ndjson: false, color: 'never' as const }
-  expect(reportFailure(refusal, { stdout: stderr, stderr, env: {} }, telling)).toBe(4)
+  const output = { json: false, ndjson: false, color: 'never' as const }
+  expect(reportFailure(refusal, { stdout: stderr, stderr, env: {} }, output)).toBe(4)
   expect(said).toBe(
     [
       'refused: Failed for good: invoice',

@@ -5,7 +5,7 @@
  * Imports commander, the errors of commands and of the library, and their output.
  */
 import { InputError, type Problem, StateError } from '@reprise/workflow'
-import { DEFAULT_STORE, OperationError } from '@reprise/workflow/internal'
+import { DEFAULT_STORE, OperationError, WorktreesRefusedError } from '@reprise/workflow/internal'
 import type { CommanderError } from 'commander'
 import { isRepriseError } from 'reprise'
 import type { GateRefusal, LedgerError, RefusalKind } from 'reprise/durable'
@@ -21,47 +21,47 @@ import { wrapCommand, wrapText } from './output/wrap.js'
 import { commandError } from './operation-words.js'
 import { OutputError } from './output-error.js'
 import type { Settings } from './settings.js'
-import type { Outputs } from './world.js'
+import type { Outputs } from './process-io.js'
 
 const MAX_TEXT = 2000
 
-export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'> &
+export type FailureOutput = Pick<Settings, 'json' | 'ndjson' | 'color'> &
   Partial<Pick<Settings, 'store'>> & {
     /** Where it is data, it is said in words as well. */
     readonly isInWordsToo?: boolean
   }
 
 /** What commander found wrong with the arguments. `help` is the command that shows how it is done. */
-export function reportUsage(error: CommanderError, help: string, world: Outputs, telling: Telling): ExitCode {
+export function reportUsage(error: CommanderError, help: string, io: Outputs, output: FailureOutput): ExitCode {
   const problem = usageProblem(error, help)
-  if (isData(telling)) writeData(world, telling, { problems: [problem] })
+  if (isData(output)) writeData(io, output, { problems: [problem] })
   // Whoever gave no command has been shown the help.
   if (error.code === 'commander.help') return EXIT.invalid
   const { message, suggestion } = problem
   const isMore = suggestion !== undefined && suggestion !== tryHelp(help)
   const said = [`error: ${message}`, ...(isMore ? [suggestion] : []), `Try \`${help}\`.`]
-  world.stderr.write(`${said.map((line) => plainText(line, MAX_TEXT)).join('\n')}\n`)
+  io.stderr.write(`${said.map((line) => plainText(line, MAX_TEXT)).join('\n')}\n`)
   return EXIT.invalid
 }
 
-export function reportFailure(thrown: unknown, world: Outputs, telling: Telling): ExitCode {
+export function reportFailure(thrown: unknown, io: Outputs, output: FailureOutput): ExitCode {
   const error = thrown instanceof OperationError ? commandError(thrown) : thrown
   if (error instanceof InputError || error instanceof OutputError) {
-    reportProblems(error, world, telling)
+    reportProblems(error, io, output)
     return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
   }
   // A ledger refuses an address that it cannot make sense of; what else is asked of it here makes sense.
   if (error instanceof UsageError || isLostDirectory(error) || problemWith(error) === 'refused') {
-    reportProblems(new InputError([problemOf(error as Error)]), world, telling)
+    reportProblems(new InputError([problemOf(error as Error)]), io, output)
     return EXIT.invalid
   }
   const refusal = asRefusal(error)
-  if (refusal !== undefined) return reportRefusal(refusal, world, telling)
+  if (refusal !== undefined) return reportRefusal(refusal, io, output)
   if (error instanceof StoreError || error instanceof StateError || isFailingStore(error)) {
-    reportProblems(new OutputError([problemOf(error)]), world, telling)
+    reportProblems(new OutputError([problemOf(error)]), io, output)
     return EXIT.unwritable
   }
-  return reportBug(error, world)
+  return reportBug(error, io)
 }
 
 /** What the library refuses, in the words of the command line. Of a closed ledger we should have known. */
@@ -87,12 +87,25 @@ function asRefusal(error: unknown): RefusedError | undefined {
     const details = changes.map(
       ({ field, from, to }) => `${field}: was ${JSON.stringify(from)}, is ${JSON.stringify(to)}`,
     )
-    return kind === 'closed' ? undefined : new RefusedError({ kind: KINDS[kind], message, details })
+    const isDamaged = kind === 'state_refused'
+    const resets = error.code === 'gate_refused' ? error.gates.flatMap(resetOf) : []
+    const next = isDamaged ? [...resets, ['doctor']] : resets
+    return kind === 'closed' ? undefined : new RefusedError({ kind: KINDS[kind], message, details, next })
+  }
+  if (error instanceof WorktreesRefusedError) {
+    const { message, suggestion } = error
+    return new RefusedError({ kind: 'not_possible', message: `${message}: ${suggestion}` })
   }
   if (isRepriseError(error, 'ledger') && error.problem === 'newer_format') {
     return new RefusedError({ kind: 'newer_format', message: error.message })
   }
   return undefined
+}
+
+/** What mends a gate whose record cannot be. */
+function resetOf(key: string): (readonly string[])[] {
+  const [kind, name] = [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)]
+  return kind === 'breaker' || kind === 'budget' ? [[`${kind}s`, 'reset', name]] : []
 }
 
 /** Somebody has removed the directory in which the command was typed. */
@@ -108,28 +121,28 @@ function problemWith(error: unknown): LedgerError['problem'] | undefined {
   return isRepriseError(error, 'ledger') ? error.problem : undefined
 }
 
-function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling): ExitCode {
+function reportRefusal(refusal: RefusedError, io: Outputs, output: FailureOutput): ExitCode {
   const { kind, message, details } = refusal
-  const next = refusal.next.map(commandWords({ store: telling.store ?? DEFAULT_STORE }, world.env))
-  if (isData(telling)) {
-    writeData(world, telling, { refused: { kind, message, details, next } })
-    if (telling.isInWordsToo !== true) return EXIT.refused
+  const next = refusal.next.map(commandWords({ store: output.store ?? DEFAULT_STORE }, io.env))
+  if (isData(output)) {
+    writeData(io, output, { refused: { kind, message, details, next } })
+    if (output.isInWordsToo !== true) return EXIT.refused
   }
-  const style = styleOf(world, telling)
+  const style = styleOf(io, output)
   // A pipe has no columns, and some terminals say 0 when they do not know: every line stays whole.
-  const columns = world.stderr.columns || Infinity
+  const columns = io.stderr.columns || Infinity
   const lines = [
     ...wrapText('', `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`, columns),
     ...details.flatMap((detail) => wrapText('  ', plainText(detail, MAX_TEXT), columns)),
     ...next.flatMap((command) => wrapCommand(`  ${style.cyan('next')}: `, plainText(command, MAX_TEXT), columns)),
   ]
-  world.stderr.write(`${lines.join('\n')}\n`)
+  io.stderr.write(`${lines.join('\n')}\n`)
   return EXIT.refused
 }
 
-function reportProblems(error: InputError | OutputError, world: Outputs, telling: Telling): void {
-  if (isData(telling)) writeData(world, telling, { problems: error.problems })
-  if (!isData(telling) || telling.isInWordsToo === true) printProblems(error, world.stderr, styleOf(world, telling))
+function reportProblems(error: InputError | OutputError, io: Outputs, output: FailureOutput): void {
+  if (isData(output)) writeData(io, output, { problems: error.problems })
+  if (!isData(output) || output.isInWordsToo === true) printProblems(error, io.stderr, styleOf(io, output))
 }
 
 function problemOf(error: Error & { readonly suggestion?: string | undefined }): Problem {
@@ -200,15 +213,15 @@ function nearestChoice(said: string): string | undefined {
   return near === undefined ? undefined : `Did you mean ${near}?`
 }
 
-function isData({ json, ndjson }: Telling): boolean {
+function isData({ json, ndjson }: FailureOutput): boolean {
   return json || ndjson
 }
 
-function writeData({ stdout }: Outputs, { ndjson }: Telling, value: unknown): void {
+function writeData({ stdout }: Outputs, { ndjson }: FailureOutput, value: unknown): void {
   if (ndjson) writeJsonLine(stdout, value)
   else writeJson(stdout, value)
 }
 
-function styleOf({ stderr, env }: Outputs, { color }: Telling): Style {
+function styleOf({ stderr, env }: Outputs, { color }: FailureOutput): Style {
   return styleFor(color, stderr, env)
 }

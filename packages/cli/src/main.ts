@@ -40,7 +40,7 @@ if (args[0] === '--version' || args[0] === '-V') {
   const { runProgram } = await import('./program.js')
   const { stdout, stderr, env } = process
   // Not read before somebody asks: from then on it would not be a program's to read as it is.
-  const world = {
+  const io = {
     stdout,
     stderr,
     env,
@@ -49,5 +49,5 @@ if (args[0] === '--version' || args[0] === '-V') {
       return process.stdin
     },
   }
-  process.exitCode = await runProgram(args, world)
+  process.exitCode = await runProgram(args, io)
 }

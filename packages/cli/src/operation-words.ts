@@ -30,6 +30,8 @@ function usageError({ problem, message, suggestion }: OperationError): UsageErro
       return new UsageError(message, `add ${problem.names.map((name) => `--param ${name}=…`).join(' ')}`)
     case 'wrong_param':
       return new UsageError(`--param ${message}`, suggestion)
+    case 'missing_directory':
+      return new UsageError(message, `${suggestion ?? ''}: --cwd DIR`)
     case 'missing_secrets': {
       const variables = problem.names.map((name) => `${name}=…`).join(' ')
       return new UsageError(message, `set it before the command: ${variables} reprise …`)
@@ -74,6 +76,7 @@ function nextOf(problem: OperationProblem): (readonly string[])[] {
         ['resume', problem.run],
       ]
     case 'run_locked':
+    case 'other_version':
       return [['watch', problem.run]]
     case 'run_not_ended':
       return [['cancel', problem.run]]
@@ -116,6 +119,10 @@ function nextOfLetters(problem: OperationProblem): (readonly string[])[] {
         ['resume', problem.run, '--done', problem.step],
         ['resume', problem.run, '--rerun', problem.step],
       ]
+    case 'unknown_task':
+      return [['tasks', 'list']]
+    case 'task_not_possible':
+      return [['tasks', 'show', problem.task]]
     case 'unknown_group':
       return [['dlq', 'groups']]
     case 'ambiguous_letter':

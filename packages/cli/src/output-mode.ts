@@ -2,7 +2,7 @@
  * How much is shown of what steps write while a run goes on. Light: the table of commands has it. Imports types only.
  */
 import type { Settings } from './settings.js'
-import type { World } from './world.js'
+import type { ProcessIo } from './process-io.js'
 
 /**
  * `grouped`: the whole output of an attempt when it has ended. `stream`: each line as it comes, with the step's name.
@@ -15,7 +15,7 @@ export type OutputMode = (typeof OUTPUT_MODES)[number]
 export function outputModeOf(
   given: OutputMode | undefined,
   { ndjson, quiet, verbose }: Pick<Settings, 'ndjson' | 'quiet' | 'verbose'>,
-  env: World['env'],
+  env: ProcessIo['env'],
 ): OutputMode {
   if (given !== undefined) return given
   if (ndjson) return 'none'

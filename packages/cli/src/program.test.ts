@@ -4,7 +4,7 @@ import path from 'node:path'
 import { readText } from '@reprise/workflow/internal'
 import { afterAll, expect, test } from 'vitest'
 import { runProgram } from './program.js'
-import type { World } from './world.js'
+import type { ProcessIo } from './process-io.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-program-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -16,7 +16,7 @@ function fileWith(name: string, text: string): string {
 }
 
 interface Setup {
-  readonly env?: World['env']
+  readonly env?: ProcessIo['env']
   readonly columns?: number
   readonly stdin?: AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean }
 }
@@ -227,8 +227,8 @@ test.each([
     },
   }
   let stderr = ''
-  const world = { stdin: nothing(), stdout, stderr: { write: (text: string) => (stderr += text) }, env: {} }
-  expect(await runProgram(['explain', policy], world)).toBe(exitCode)
+  const io = { stdin: nothing(), stdout, stderr: { write: (text: string) => (stderr += text) }, env: {} }
+  expect(await runProgram(['explain', policy], io)).toBe(exitCode)
   expect(stderr).toBe(said)
 })
 
@@ -255,8 +255,8 @@ test('an exception that is no fault of the input is a bug of ours, with a trace'
     },
   }
   let stderr = ''
-  const world = { stdin: nothing(), stdout, stderr: { write: (text: string) => (stderr += text) }, env: {} }
-  expect(await runProgram(['explain', policy], world)).toBe(70)
+  const io = { stdin: nothing(), stdout, stderr: { write: (text: string) => (stderr += text) }, env: {} }
+  expect(await runProgram(['explain', policy], io)).toBe(70)
   expect(stderr).toMatch(/bug of reprise: boom\nPlease report it, with .*trace\.txt\n/)
   rmSync(path.dirname(/with (.*)\n/.exec(stderr)?.[1] ?? ''), { recursive: true })
 })

@@ -13,18 +13,18 @@ import { EXIT, type ProgramExitCode } from './exit-codes.js'
 import { moreHelp, programExamples } from './program-help.js'
 import { addSettings, readSettings, type Settings, wantsData } from './settings.js'
 import { ownVersion } from './version.js'
-import type { Outputs, World } from './world.js'
+import type { Outputs, ProcessIo } from './process-io.js'
 import { isWriteFailure, reportWriteFailure } from './write-failure.js'
 
 export async function runProgram(
   args: readonly string[],
-  world: World,
+  io: ProcessIo,
   groups: readonly CommandGroup[] = COMMAND_GROUPS,
 ): Promise<ProgramExitCode> {
   const program = new Command('reprise')
   let settings: Settings | undefined
   let code: ProgramExitCode = EXIT.done
-  const context = (): CommandContext => ({ world, settings: (settings ??= readSettings(program, world.env)) })
+  const context = (): CommandContext => ({ io, settings: (settings ??= readSettings(program, io.env)) })
   program
     .description(
       'Retries as a system: see what a policy does, run workflows that survive a crash, and continue them where they stopped.',
@@ -36,8 +36,8 @@ export async function runProgram(
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => world.stdout.write(text),
-      writeErr: (text) => world.stderr.write(text),
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
       // It is thrown as well, and said where it is caught.
       outputError: () => undefined,
     })
@@ -47,17 +47,17 @@ export async function runProgram(
     await program.parseAsync(typedOf(program, args), { from: 'user' })
     return code
   } catch (error) {
-    if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
+    if (isWriteFailure(error)) return reportWriteFailure(error, io.stderr) ?? EXIT.done
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     const { reportFailure, reportUsage } = await import('./failure-report.js')
     const called = calledNames(program, args)
     const isExec = called[1] === 'exec'
-    const telling = { ...(settings ?? { ...wantsData(args, world.env), color: 'auto' as const }), isInWordsToo: isExec }
+    const output = { ...(settings ?? { ...wantsData(args, io.env), color: 'auto' as const }), isInWordsToo: isExec }
     // Messages have names and texts of files in them.
-    const { neutralWorld } = await import('./output/github-commands.js')
-    const outputs = isExec ? signed(neutralWorld(world)) : neutralWorld(world)
-    if (error instanceof CommanderError) return reportUsage(error, `${called.join(' ')} --help`, outputs, telling)
-    return reportFailure(error, outputs, telling)
+    const { neutralIo } = await import('./output/github-commands.js')
+    const outputs = isExec ? signed(neutralIo(io)) : neutralIo(io)
+    if (error instanceof CommanderError) return reportUsage(error, `${called.join(' ')} --help`, outputs, output)
+    return reportFailure(error, outputs, output)
   }
 }
 
@@ -93,7 +93,7 @@ function calledNames(program: Command, args: readonly string[]): readonly string
 const SIGNATURE = 'reprise: '
 
 /** Errors of `exec` itself begin with its name, so that they differ from the stderr of the command. */
-function signed({ stdout, stderr, env }: World): Outputs {
+function signed({ stdout, stderr, env }: ProcessIo): Outputs {
   const { isTTY, columns } = stderr
   const write = (text: string): unknown => stderr.write(SIGNATURE + text)
   const width =

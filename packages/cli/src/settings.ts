@@ -5,7 +5,7 @@
 import { DEFAULT_STORE } from '@reprise/workflow/internal'
 import { type Command, Option } from 'commander'
 import { UsageError } from './failures.js'
-import type { World } from './world.js'
+import type { ProcessIo } from './process-io.js'
 
 export const COLOR_MODES = ['auto', 'always', 'never'] as const
 const TRUE = /^(1|true|yes|on)$/i
@@ -42,7 +42,7 @@ export function addSettings(program: Command): void {
   }
 }
 
-export function readSettings(program: Command, env: World['env']): Settings {
+export function readSettings(program: Command, env: ProcessIo['env']): Settings {
   const given = (name: string): unknown =>
     program.getOptionValueSource(name) === 'cli' ? program.getOptionValue(name) : undefined
   const flag = (name: string, variable: string): boolean =>
@@ -63,7 +63,7 @@ export function readSettings(program: Command, env: World['env']): Settings {
 }
 
 /** How programs want to be told, before anything is parsed: for what is wrong with the arguments themselves. */
-export function wantsData(args: readonly string[], env: World['env']): Pick<Settings, 'json' | 'ndjson'> {
+export function wantsData(args: readonly string[], env: ProcessIo['env']): Pick<Settings, 'json' | 'ndjson'> {
   const end = args.indexOf('--')
   const own = args.slice(0, end < 0 ? args.length : end)
   return {

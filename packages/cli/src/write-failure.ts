@@ -1,6 +1,6 @@
 /** What becomes of output that cannot be written. Imports the exit codes. */
 import { EXIT, type ExitCode } from './exit-codes.js'
-import type { Output } from './world.js'
+import type { Output } from './process-io.js'
 
 /** Whether writing failed, rather than the program. Some streams throw it, others tell it later. */
 export function isWriteFailure(error: unknown): error is NodeJS.ErrnoException {

@@ -1,19 +1,23 @@
-// @reprise/jobs: 23 names, 3 values and 20 types. Written by `npm run api`.
+// @reprise/jobs: 26 names, 3 values and 23 types. Written by `npm run api`.
 //
 // values:
 //   Job, Jobs, openJobs,
 //
 // types:
-//   DatacenterView, JobContext, JobEventFilter, JobEventPage, JobEventView, JobFilter, JobHandler, JobMetric,
-//   JobOutputs, JobResult, JobRetryOptions, JobStatus, JobSummary, JobWorker, JobsOptions, MetricOptions,
-//   OperatorSettings, SubmitOptions, WaitOptions, WorkOptions,
+//   ChangeOptions, DatacenterView, JobContext, JobEventFilter, JobEventPage, JobEventView, JobFilter, JobHandler,
+//   JobMetric, JobOutputs, JobResult, JobRetryOptions, JobStatus, JobSummary, JobWorker, JobsOptions, MetricOptions,
+//   OperatorSettings, SubmitOptions, WaitOptions, WorkOptions, WorkerNote, WorkerNoteKind,
 
 import type {
-  DurationInput, PolicyInput,
+  Clock, DurationInput, PolicyInput,
 } from 'reprise'
 import type {
-  Durable, Json, Ledger,
+  Durable, Json, Ledger, LedgerError,
 } from 'reprise/durable'
+
+export interface ChangeOptions {
+  readonly by?: string;
+}
 
 export interface DatacenterView {
   readonly name: string;
@@ -32,7 +36,7 @@ export declare class Job implements SubmittedJob {
   constructor(jobs: Jobs, { id, isNew, settings, clamps }: SubmittedJob);
   result(options?: WaitOptions): Promise<JobResult>;
   status(): Promise<JobStatus>;
-  cancel(): Promise<'cancelled' | 'completed'>;
+  cancel(options?: ChangeOptions): Promise<'cancelled' | 'completed'>;
   retry(options?: JobRetryOptions): Promise<void>;
 }
 
@@ -106,6 +110,7 @@ export interface JobResult {
 export interface JobRetryOptions {
   readonly onlyFailed?: boolean;
   readonly datacenter?: string;
+  readonly by?: string;
 }
 
 export interface JobStatus extends JobSummary {
@@ -139,6 +144,7 @@ export interface JobWorker {
 }
 
 export declare class Jobs {
+  readonly limits: OperatorSettings;
   constructor(parts: JobsParts);
   submit(request: unknown, options?: SubmitOptions): Promise<Job>;
   find(id: string): Promise<Job>;
@@ -147,11 +153,11 @@ export declare class Jobs {
   result(id: string): Promise<JobResult | undefined>;
   report(id: string, datacenter: string): Promise<DatacenterReport | undefined>;
   wait(id: string, { signal }?: WaitOptions): Promise<JobResult>;
-  cancel(id: string): Promise<'cancelled' | 'completed'>;
+  cancel(id: string, { by }?: ChangeOptions): Promise<'cancelled' | 'completed'>;
   retry(id: string, options?: JobRetryOptions): Promise<void>;
   work(options: WorkOptions): Promise<JobWorker>;
   datacenters(): Promise<DatacenterView[]>;
-  disable(datacenter: string, reason: string | null): Promise<void>;
+  disable(datacenter: string, reason: string | null, { by }?: ChangeOptions): Promise<void>;
   settings(): Promise<OperatorSettings | undefined>;
   writeSettings(): Promise<OperatorSettings>;
   metrics(options?: MetricOptions): Promise<JobMetric[]>;
@@ -184,6 +190,7 @@ export interface OperatorSettings {
 
 export interface SubmitOptions {
   readonly isEmbedded?: boolean;
+  readonly by?: string;
 }
 
 export interface WaitOptions {
@@ -199,7 +206,20 @@ export interface WorkOptions {
   readonly localStore?: string;
   readonly lease?: DurationInput;
   readonly version?: string;
+  readonly onNote?: (note: WorkerNote) => void;
+  readonly onFailure?: (error: LedgerError) => void;
 }
+
+export interface WorkerNote {
+  readonly kind: WorkerNoteKind;
+  readonly jobId: string;
+  readonly datacenter: string;
+  readonly workflow: string;
+  readonly attempt: number;
+  readonly message: string;
+}
+
+export type WorkerNoteKind = 'delivered' | 'delivered_late' | 'refused' | 'abandoned';
 
 export declare function openJobs(address: string | Ledger, options?: JobsOptions): Promise<Jobs>;
 
@@ -402,6 +422,7 @@ interface JobsParts {
   readonly waking: WakingLedger;
   readonly operator: OperatorSettings;
   readonly policy: PolicyInput;
+  readonly clock: Clock | undefined;
   readonly retentionMs: number | undefined;
 }
 

@@ -1,21 +1,24 @@
-// @reprise/jobs/internal: 68 names, 35 values and 33 types. Written by `npm run api`.
+// @reprise/jobs/internal: 86 names, 45 values and 41 types. Written by `npm run api`.
 //
 // values:
-//   COMPLETION_REASONS, DATACENTER_ENDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_EVENTS, JOB_FIELDS,
-//   LATE_RESULT_POLICIES, OPERATOR_VARIABLES, OUTCOMES, acceptLateResult, afterSuccess, askAgain, cancelsStragglers,
-//   checkJobRequest, countsTowardMinimum, datacenterEnd, dispatchExpiresAtMs, effectiveSettings, evaluateCompletion,
-//   exitCodeOf, explainJob, grantRetry, idFromKey, jobResult, newRetryBudget, openJobsWith, openWorkflows, paramsAt,
-//   parkDelayMs, readJobFile, readJobRequest, readOperatorSettings, rebuiltRetryBudget, stricterOf, verdictOf,
+//   COMPLETION_REASONS, DATACENTER_ENDS, DATACENTER_WORDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_EVENTS,
+//   JOB_FIELDS, JOB_ROUTES, JOB_SCHEMAS, LATE_RESULT_POLICIES, MAX_WAIT_SECONDS, OPERATOR_VARIABLES, OUTCOMES,
+//   acceptLateResult, afterSuccess, askAgain, bodyFields, cancelsStragglers, checkJobRequest, countsTowardMinimum,
+//   datacenterEnd, datacentersOfJob, dispatchExpiresAtMs, effectiveSettings, evaluateCompletion, exitCodeOf,
+//   explainJob, grantRetry, idFromKey, isDatacenterName, jobResult, newJobId, newRetryBudget, openJobsWith,
+//   openWorkflows, operationsOf, paramsAt, parkDelayMs, readJobFile, readJobRequest, readOperatorSettings,
+//   rebuiltRetryBudget, schemaOf, stricterOf, verdictOf,
 //
 // types:
-//   BudgetStatus, Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState,
+//   BudgetStatus, Caller, Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState,
 //   DatacenterEnd, DatacenterReport, DatacenterStanding, DatacenterStatus, Denial, DenialReason, EffectiveSettings,
-//   JobEventName, JobExplanation, JobFile, JobOutcome, JobRequest, JobWorkflow, LateAnswer, LateResultPolicy,
-//   ParkedAnswer, RetryAnswer, RetryBudgetState, Waiting, WorkerView, WorkflowCounts, WorkflowEnd, WorkflowResult,
-//   WorkflowRetries, WorkflowSource, WorkflowStatus,
+//   JobEventName, JobExplanation, JobFile, JobListRequest, JobOperationName, JobOperations, JobOutcome, JobRequest,
+//   JobWorkflow, LateAnswer, LateResultPolicy, ParkedAnswer, RetryAnswer, RetryBudgetState, Route, RouteAccess,
+//   RouteField, Schema, Waiting, WorkerView, WorkflowCounts, WorkflowEnd, WorkflowResult, WorkflowRetries,
+//   WorkflowSource, WorkflowStatus,
 
 import type {
-  JobResult, Jobs, JobsOptions, OperatorSettings,
+  DatacenterView, JobEventPage, JobResult, JobStatus, JobSummary, Jobs, JobsOptions, OperatorSettings,
 } from '@reprise/jobs'
 import type {
   Plan,
@@ -24,7 +27,7 @@ import type {
   Source,
 } from '@reprise/workflow/internal'
 import type {
-  OptionProblem, PolicyInput,
+  Clock, OptionProblem, PolicyInput,
 } from 'reprise'
 import type {
   Json, Ledger,
@@ -40,6 +43,11 @@ export interface BudgetStatus {
 }
 
 export declare const COMPLETION_REASONS: readonly ['all_dcs_reported', 'min_dcs_reached', 'deadline_expired', 'cancelled', 'timeout'];
+
+export interface Caller {
+  readonly by: string;
+  readonly signal?: AbortSignal;
+}
 
 export interface Clamp {
   readonly field: string;
@@ -86,6 +94,8 @@ export interface CompletionState {
 
 export declare const DATACENTER_ENDS: readonly ['completed', 'completed_with_failures', 'failed', 'cancelled'];
 
+export declare const DATACENTER_WORDS = "the name of a datacenter: 1 to 63 letters, digits, `.`, `_` and `-`, a letter or digit first, such as `eu-west-1`";
+
 export declare const DEFAULT_OPERATOR_SETTINGS: OperatorSettings;
 
 export declare const DENIAL_REASONS: readonly ['job_budget_exhausted', 'workflow_budget_exhausted', 'dispatch_attempts_exhausted', 'retry_budget_missing'];
@@ -107,6 +117,7 @@ export interface DatacenterStanding {
   readonly end: DatacenterEnd | null;
   readonly reportedAtMs: number | null;
   readonly hasLivingWorker: boolean;
+  readonly silentForMs?: number | undefined;
 }
 
 export interface DatacenterStatus {
@@ -152,6 +163,22 @@ export declare const JOB_EVENTS: readonly ['RetryBudgetExhausted', 'BestEffortCo
 
 export declare const JOB_FIELDS: readonly ["job_id", "idempotency_key", "name", "workflows", "datacenters", "retries", "retry_budget", "retry_budget_per_workflow", "budget_scope", "retry_budget_counts", "on_budget_exhausted", "max_dispatch_attempts", "dispatch_timeout", "best_effort", "best_effort_min_dcs", "best_effort_deadline_seconds", "best_effort_settle_seconds", "strict_min_dcs", "datacenter_success", "timeout", "late_result_policy", "stragglers", "aggregate"];
 
+export declare const JOB_ROUTES: readonly JobRoute[];
+
+export declare const JOB_SCHEMAS: {
+  readonly SubmittedJob: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly JobList: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly JobStatus: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly JobResult: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly JobEvents: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly CancelledJob: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly RetriedJob: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly DatacenterList: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly WorkerList: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly ChangedDatacenter: Readonly<Record<string, import("reprise/durable").Json>>;
+  readonly JobSettings: Readonly<Record<string, import("reprise/durable").Json>>;
+};
+
 export type JobEventName = (typeof JOB_EVENTS)[number];
 
 export interface JobExplanation {
@@ -176,6 +203,68 @@ export interface JobFile {
   readonly directory: string;
   readonly file: string;
   readonly notes: readonly string[];
+}
+
+export interface JobListRequest {
+  readonly state?: JobSummary['state'];
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export type JobOperationName = keyof JobOperations;
+
+export interface JobOperations {
+  submitJob(request: {
+    readonly job: unknown;
+  }, caller: Caller): Promise<Omit<SubmittedJob, 'id'> & {
+    readonly job: string;
+  }>;
+  listJobs(request: JobListRequest, caller: Caller): Promise<{
+    readonly jobs: readonly JobSummary[];
+    readonly next: string | null;
+  }>;
+  showJob(request: OfJob, caller: Caller): Promise<JobStatus>;
+  jobResult(request: OfJob & {
+    readonly wait_seconds?: number;
+  }, caller: Caller): Promise<JobResult | null>;
+  jobEvents(request: OfJob & {
+    readonly after?: number;
+    readonly limit?: number;
+  }, caller: Caller): Promise<JobEventPage>;
+  cancelJob(request: OfJob, caller: Caller): Promise<{
+    readonly job: string;
+    readonly cancelled: boolean;
+  }>;
+  retryJob(request: OfJob & {
+    readonly only_failed?: boolean;
+    readonly datacenter?: string;
+  }, caller: Caller): Promise<{
+    readonly job: string;
+    readonly retried: true;
+  }>;
+  listDatacenters(request: object, caller: Caller): Promise<{
+    readonly datacenters: readonly DatacenterView[];
+  }>;
+  listWorkers(request: object, caller: Caller): Promise<{
+    readonly workers: readonly (WorkerView & {
+      readonly datacenter: string;
+    })[];
+  }>;
+  disableDatacenter(request: {
+    readonly name: string;
+    readonly reason?: string;
+  }, caller: Caller): Promise<{
+    readonly datacenter: string;
+    readonly disabled: string | null;
+  }>;
+  enableDatacenter(request: {
+    readonly name: string;
+  }, caller: Caller): Promise<{
+    readonly datacenter: string;
+    readonly disabled: string | null;
+  }>;
+  showSettings(request: object, caller: Caller): Promise<JobSettingsAnswer>;
+  writeSettings(request: object, caller: Caller): Promise<JobSettingsAnswer>;
 }
 
 export type JobOutcome = (typeof OUTCOMES)[number];
@@ -228,6 +317,8 @@ export type LateAnswer =
 
 export type LateResultPolicy = (typeof LATE_RESULT_POLICIES)[number];
 
+export declare const MAX_WAIT_SECONDS = 25;
+
 export declare const OPERATOR_VARIABLES: readonly string[];
 
 export declare const OUTCOMES: readonly ['complete', 'partial', 'below_minimum', 'failed'];
@@ -264,6 +355,44 @@ export interface RetryBudgetState {
   readonly probeIntervalMs: number;
   readonly nextProbeAtMs: number;
 }
+
+export interface Route<Operation extends string = string> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly operation: Operation;
+  readonly summary: string;
+  readonly access: RouteAccess;
+  readonly inPath?: readonly RouteField[];
+  readonly inQuery?: readonly RouteField[];
+  readonly body?: readonly RouteField[] | {
+    readonly whole: string;
+    readonly schema: () => Schema;
+    readonly example: Json;
+  };
+  readonly bodyLimit?: number;
+  readonly type?: 'text/plain';
+  readonly answer: Schema;
+  readonly absent?: {
+    readonly kind: string;
+    readonly title: string;
+  };
+}
+
+export type RouteAccess = 'open' | 'view' | 'act' | 'operate';
+
+export interface RouteField {
+  readonly name: string;
+  readonly text: string;
+  readonly type: 'text' | 'whole' | 'flag';
+  readonly least?: number;
+  readonly most?: number;
+  readonly pattern?: string;
+  readonly words?: readonly string[];
+  readonly isRequired?: true;
+  readonly example: string | number | boolean;
+}
+
+export type Schema = Readonly<Record<string, Json>>;
 
 export interface Waiting {
   readonly kind: 'wait';
@@ -340,6 +469,8 @@ export declare function afterSuccess(budget: RetryBudgetState, wasCharged: boole
 
 export declare function askAgain(budget: RetryBudgetState, running: number, now: number, draw: number): ParkedAnswer;
 
+export declare function bodyFields({ body }: Route): readonly RouteField[];
+
 export declare function cancelsStragglers({ stragglers }: EffectiveSettings, { reason }: Completion): boolean;
 
 export declare function checkJobRequest(value: unknown): {
@@ -350,6 +481,8 @@ export declare function checkJobRequest(value: unknown): {
 export declare function countsTowardMinimum(end: DatacenterEnd | null, datacenterSuccess: EffectiveSettings['datacenterSuccess']): boolean;
 
 export declare function datacenterEnd(counts: WorkflowCounts): DatacenterEnd | null;
+
+export declare function datacentersOfJob(ledger: Ledger, id: string): Promise<readonly string[]>;
 
 export declare function dispatchExpiresAtMs({ dispatchTimeoutMs }: EffectiveSettings, submittedAtMs: number, firstClaimAtMs: number | null): number | null;
 
@@ -368,13 +501,19 @@ export declare function grantRetry(budget: RetryBudgetState | null, workflow: Wo
 
 export declare function idFromKey(idempotencyKey: string): string;
 
+export declare function isDatacenterName(value: unknown): value is string;
+
 export declare function jobResult(job: CompletedJobRecord, reports: readonly DatacenterReport[]): JobResult;
+
+export declare function newJobId(name: string): string;
 
 export declare function newRetryBudget(total: number): RetryBudgetState;
 
-export declare function openJobsWith(address: string | Ledger, options: JobsOptions, policy: PolicyInput): Promise<Jobs>;
+export declare function openJobsWith(address: string | Ledger, options: JobsOptions, { policy, clock, worksFor, role }?: JobsEnvironment & JobsPlan): Promise<Jobs>;
 
 export declare function openWorkflows({ total, succeeded, failed, skipped, cancelled }: WorkflowCounts): number;
+
+export declare function operationsOf(jobs: Jobs): JobOperations;
 
 export declare function paramsAt(workflow: JobWorkflow, datacenter: string): Readonly<Record<string, Json>>;
 
@@ -387,6 +526,8 @@ export declare function readJobRequest(value: unknown): JobRequest;
 export declare function readOperatorSettings(env: Environment): OperatorSettings;
 
 export declare function rebuiltRetryBudget(total: number, charges: readonly number[]): RetryBudgetState;
+
+export declare function schemaOf({ type, least, most, pattern, words, example }: RouteField): Schema;
 
 export declare function stricterOf(a: OperatorSettings, b: OperatorSettings): OperatorSettings;
 
@@ -420,5 +561,40 @@ interface DenialStatus {
 // rules/operator-settings
 type Environment = Readonly<Record<string, string | undefined>>;
 
+// routes/job-routes
+type JobRoute = Route<JobOperationName>;
+
+// routes/job-operations
+interface JobSettingsAnswer {
+  readonly environment: OperatorSettings;
+  readonly store: OperatorSettings | null;
+  readonly effective: OperatorSettings;
+}
+
+// jobs
+interface JobsEnvironment {
+  readonly policy?: PolicyInput;
+  readonly clock?: Clock;
+}
+
+// jobs
+interface JobsPlan {
+  readonly worksFor?: (ledger: Ledger) => Promise<readonly string[]>;
+  readonly role?: string;
+}
+
 // rules/retry-grant
 type Limits = Pick<EffectiveSettings, 'retryBudgetPerWorkflow' | 'maxDispatchAttempts' | 'onBudgetExhausted'>;
+
+// routes/job-operations
+interface OfJob {
+  readonly id: string;
+}
+
+// submit/submit-job
+interface SubmittedJob {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly settings: EffectiveSettings;
+  readonly clamps: readonly Clamp[];
+}

@@ -3,7 +3,7 @@
  * and return.
  */
 export type { JobRetryOptions } from './drive/retry-job.js'
-export { Job, Jobs, type JobsOptions, openJobs, type WaitOptions } from './jobs.js'
+export { type ChangeOptions, Job, Jobs, type JobsOptions, openJobs, type WaitOptions } from './jobs.js'
 export type { JobResult } from './rules/job-result.js'
 export type { OperatorSettings } from './rules/operator-settings.js'
 export type { SubmitOptions } from './submit/submit-job.js'
@@ -13,3 +13,4 @@ export type { JobFilter } from './view/read-job.js'
 export type { JobEventFilter, JobEventPage, JobEventView } from './view/read-job-events.js'
 export type { JobContext, JobHandler, JobOutputs } from './work/job-handler.js'
 export type { JobWorker, WorkOptions } from './work/worker.js'
+export type { WorkerNote, WorkerNoteKind } from './work/worker-notes.js'

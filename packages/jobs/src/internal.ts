@@ -18,6 +18,7 @@ export {
 } from './rules/job-result.js'
 export { checkJobRequest, idFromKey, JOB_FIELDS, type JobRequest, readJobRequest } from './rules/job-request.js'
 export { type JobWorkflow, paramsAt, type WorkflowSource } from './rules/job-workflow.js'
+export { DATACENTER_WORDS, isDatacenterName } from './rules/field-readers.js'
 export * from './rules/late-result.js'
 export {
   DEFAULT_OPERATOR_SETTINGS,
@@ -29,5 +30,10 @@ export {
 } from './rules/operator-settings.js'
 export * from './rules/retry-grant.js'
 export { JOB_EVENTS, type JobEventName } from './drive/job-event.js'
-export { openJobsWith } from './jobs.js'
+export { datacentersOfJob, openJobsWith } from './jobs.js'
+export { operationsOf } from './operations.js'
+export type { Caller, JobListRequest, JobOperationName, JobOperations } from './routes/job-operations.js'
+export { JOB_ROUTES, JOB_SCHEMAS, MAX_WAIT_SECONDS } from './routes/job-routes.js'
+export { bodyFields, type Route, type RouteAccess, type RouteField, type Schema, schemaOf } from './routes/route.js'
+export { newJobId } from './submit/submit-job.js'
 export type { BudgetStatus, DatacenterStatus, WorkerView, WorkflowStatus } from './view/job-views.js'

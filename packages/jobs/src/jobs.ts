@@ -4,7 +4,7 @@
  * library and every part of this package.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DurationInput, OptionsError, parseDuration, type PolicyInput } from 'reprise'
+import { type Clock, type DurationInput, OptionsError, parseDuration, type PolicyInput } from 'reprise'
 import { type Durable, type Ledger, openDurable, openLedger } from 'reprise/durable'
 import { expectOptions, type OptionCheck, serveQueue, sharedLedger } from 'reprise/internal'
 import { cancelJob, notFound } from './drive/cancel-job.js'
@@ -71,11 +71,38 @@ const SWEEP_MS = 60_000
  * await jobs.close()
  */
 export async function openJobs(address: string | Ledger, options: JobsOptions = {}): Promise<Jobs> {
-  return openJobsWith(address, options, WORKFLOW_POLICY)
+  return openJobsWith(address, options)
 }
 
-/** `policy`: of retries of workflows, the same for every process that shares the ledger. */
-export async function openJobsWith(address: string | Ledger, options: JobsOptions, policy: PolicyInput): Promise<Jobs> {
+/** What tests replace. */
+export interface JobsEnvironment {
+  /** Of retries of workflows, the same for every process that shares the ledger. */
+  readonly policy?: PolicyInput
+  /** What waits are timed by; of a ledger in memory, which has the same. */
+  readonly clock?: Clock
+}
+
+/** What our own programs add. */
+interface JobsPlan {
+  /**
+   * Datacenters for which this process will work: they count as living from the first timer that it executes, which may be
+   * before their workers have registered themselves.
+   */
+  readonly worksFor?: (ledger: Ledger) => Promise<readonly string[]>
+  /** What the process calls itself in the ledger (default: `jobs`). */
+  readonly role?: string
+}
+
+/** The datacenters of a job; none where there is no such job. */
+export async function datacentersOfJob(ledger: Ledger, id: string): Promise<readonly string[]> {
+  return (await findJob(ledger, id))?.detail.targets ?? []
+}
+
+export async function openJobsWith(
+  address: string | Ledger,
+  options: JobsOptions,
+  { policy = WORKFLOW_POLICY, clock, worksFor, role = 'jobs' }: JobsEnvironment & JobsPlan = {},
+): Promise<Jobs> {
   expectOptions('openJobs', options, CHECKS)
   const { env = process.env, retention, lease = '15s' } = options
   const operator = readOperatorSettings(env)
@@ -83,16 +110,19 @@ export async function openJobsWith(address: string | Ledger, options: JobsOption
   if (retentionMs !== undefined && retentionMs < 60_000)
     throw new OptionsError('openJobs', [{ path: 'retention', message: 'is too short: say 1m or more' }])
   const waking = new WakingLedger(typeof address === 'string' ? await openLedger(address) : address)
-  const durable = await openDurable(waking.ledger, { concurrency: TIMERS_AT_ONCE, lease, identity: { role: 'jobs' } })
+  const timed = clock && { clock }
+  const identity = { role }
+  const durable = await openDurable(waking.ledger, { concurrency: TIMERS_AT_ONCE, lease, identity, ...timed })
   const ledger = sharedLedger(durable)
   try {
+    const local = await worksFor?.(ledger)
     waking.serve(durable, [TIMER_QUEUE])
-    await serveQueue(durable, timerDefinition(ledger))
+    await serveQueue(durable, timerDefinition(ledger, local))
   } catch (error) {
     await durable.close()
     throw error
   }
-  return new Jobs({ durable, ledger, waking, operator, policy, retentionMs })
+  return new Jobs({ durable, ledger, waking, operator, policy, clock, retentionMs })
 }
 
 interface JobsParts {
@@ -106,6 +136,8 @@ interface JobsParts {
   readonly operator: OperatorSettings
   /** Of retries of workflows. */
   readonly policy: PolicyInput
+  /** Undefined: that of the system. */
+  readonly clock: Clock | undefined
   /** How long completed jobs are kept; undefined: for ever. */
   readonly retentionMs: number | undefined
 }
@@ -115,10 +147,13 @@ export class Jobs {
   private readonly parts: JobsParts
   private readonly workers = new Set<JobWorker>()
   private readonly sweep: NodeJS.Timeout | undefined
+  /** The operator's settings of this process. */
+  readonly limits: OperatorSettings
 
   /** `openJobs` makes one. */
   constructor(parts: JobsParts) {
     this.parts = parts
+    this.limits = parts.operator
     const { retentionMs } = parts
     if (retentionMs !== undefined)
       this.sweep = setInterval(() => void this.removeOld().catch(() => undefined), SWEEP_MS).unref()
@@ -179,8 +214,8 @@ export class Jobs {
   }
 
   /** Cancels a job; `completed`: it was over before. @example await jobs.cancel('probe-1') */
-  async cancel(id: string): Promise<'cancelled' | 'completed'> {
-    return cancelJob(this.parts.ledger, id)
+  async cancel(id: string, { by }: ChangeOptions = {}): Promise<'cancelled' | 'completed'> {
+    return cancelJob(this.parts.ledger, id, by)
   }
 
   /**
@@ -196,8 +231,7 @@ export class Jobs {
    * @example const worker = await jobs.work({ datacenter: 'eu', slots: 8 })
    */
   async work(options: WorkOptions): Promise<JobWorker> {
-    const { ledger, waking, policy } = this.parts
-    const worker = await startWorker({ ledger, waking, policy }, options)
+    const worker = await startWorker(this.parts, options)
     this.workers.add(worker)
     return worker
   }
@@ -211,9 +245,9 @@ export class Jobs {
    * New jobs for the datacenter are refused, and what is open there is recorded failed. `reason`: null enables it again.
    * @example await jobs.disable('ap', 'fibre cut')
    */
-  async disable(datacenter: string, reason: string | null): Promise<void> {
+  async disable(datacenter: string, reason: string | null, { by }: ChangeOptions = {}): Promise<void> {
     const { ledger } = this.parts
-    await disableDatacenter(ledger, datacenter, reason)
+    await disableDatacenter(ledger, datacenter, reason, by)
     if (reason === null) return
     const open = await ledger.runs({ kind: DATACENTER_KIND, name: datacenter, statuses: ['running'] })
     for (const run of open)
@@ -262,6 +296,12 @@ export class Jobs {
   }
 }
 
+/** Options of `cancel` and `disable`. */
+export interface ChangeOptions {
+  /** Who asks for it, for its event. @default nobody is named @example { by: 'ada' } */
+  readonly by?: string
+}
+
 /** Options of `wait` and `result`. */
 export interface WaitOptions {
   /** Ends the waiting, not the job. @default none @example { signal: AbortSignal.timeout(60_000) } */
@@ -300,8 +340,8 @@ export class Job implements SubmittedJob {
   }
 
   /** Cancels it; `completed`: it was over before. @example await job.cancel() */
-  cancel(): Promise<'cancelled' | 'completed'> {
-    return this.jobs.cancel(this.id)
+  cancel(options: ChangeOptions = {}): Promise<'cancelled' | 'completed'> {
+    return this.jobs.cancel(this.id, options)
   }
 
   /** A new round of the workflows that did not succeed. @example await job.retry({ onlyFailed: true }) */

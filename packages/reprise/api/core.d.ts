@@ -42,6 +42,9 @@ export declare class Breaker {
   readonly key: string;
   protected current: BreakerPhase;
   protected epoch: number;
+  protected openUntilMs: number;
+  protected openedAtMs: number;
+  protected lastFailureAtMs: number | null;
   protected probes: number;
   protected successes: number;
   constructor(key: string, policy: BreakerPolicy, onChange?: BreakerListener);

@@ -1,8 +1,8 @@
-// reprise/durable: 95 names, 11 values and 84 types. Written by `npm run api`.
+// reprise/durable: 100 names, 12 values and 88 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
-//   openDurable, openLedger, resetBreaker, tripBreaker,
+//   openDurable, openLedger, resetBreaker, resetBudget, tripBreaker,
 //
 // types:
 //   Allotment, AnalyticsFilter, AttemptCounts, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest,
@@ -11,10 +11,11 @@
 //   GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing,
 //   MemoryLedgerOptions, NamedTally, NewTask, OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
 //   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
-//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
-//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TallyFilter, TaskFilter, TaskFunction,
-//   TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState,
-//   TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, Seat, SkippedTask, StartInput, StartOptions,
+//   StatusCounts, StoreAvailability, StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TallyFilter,
+//   TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult,
+//   TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TransactionClient, TripOptions, VerifyAnswer,
+//   VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -229,12 +230,13 @@ export interface GateRecord {
   readonly manualRevision?: number;
 }
 
-export type GateRefusal = 'not_found' | 'nothing_to_grant';
+export type GateRefusal = 'not_found' | 'nothing_to_grant' | 'state_refused';
 
 export declare class GateRefusedError extends RepriseError {
   readonly code: 'gate_refused';
   readonly kind: GateRefusal;
-  constructor(kind: GateRefusal, message: string);
+  readonly gates: readonly string[];
+  constructor(kind: GateRefusal, message: string, gates?: readonly string[]);
   get name(): string;
 }
 
@@ -265,6 +267,7 @@ export interface Ledger extends LedgerWriter, LedgerReader, LedgerHousekeeping {
   leaseNow(): Promise<number>;
   changeMark(): Promise<number>;
   listen(heard: () => void): Promise<() => void>;
+  watchAvailability?(heard: (state: StoreAvailability) => void): Promise<() => void>;
   close(): Promise<void>;
 }
 
@@ -304,7 +307,7 @@ export declare class MemoryLedger implements Ledger {
   listen(): Promise<() => void>;
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]>;
   nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
   heartbeat(owner: OwnerRecord): Promise<void>;
   owners(): Promise<readonly OwnerRecord[]>;
@@ -387,6 +390,10 @@ export interface QueueRef {
   readonly policyHash: string;
   readonly most?: number;
   readonly ranks?: readonly number[];
+  readonly batch?: {
+    readonly most: number;
+    readonly apart?: ((this: void, task: TaskRecord) => string) | undefined;
+  };
 }
 
 export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>] ? unknown : {
@@ -442,6 +449,8 @@ export interface ResumeStats {
   readonly resumedTasks: number;
   readonly resumes: number;
   readonly recovered: number;
+  readonly resumedRuns: number;
+  readonly runResumes: number;
 }
 
 export interface Resumption {
@@ -499,6 +508,11 @@ export interface Scope {
   readonly scope: string;
 }
 
+export interface Seat {
+  readonly place: number;
+  readonly isFirst: boolean;
+}
+
 export interface SkippedTask extends TaskKey {
   readonly changes: ReturnType<typeof differences>;
 }
@@ -507,11 +521,24 @@ export interface StartInput<I> extends TaskStartOptions {
   readonly input: I;
 }
 
+export interface StartOptions extends TaskStartOptions {
+  readonly client?: TransactionClient;
+}
+
 export type StatusCounts = Readonly<Partial<Record<TaskStatus, number>>>;
+
+export type StoreAvailability = {
+  readonly isAway: true;
+  readonly reason: string;
+} | {
+  readonly isAway: false;
+  readonly awayMs: number;
+};
 
 export interface StoredBreaker {
   readonly name: string;
   readonly state: BreakerState;
+  readonly lastFailureAtMs: number | null;
   readonly settings: BreakerSettings | null;
 }
 
@@ -581,7 +608,7 @@ export interface TaskGroup {
 
 export interface TaskHandle<I, R> {
   run(input: I, options?: TaskStartOptions): Promise<R>;
-  start(input: I, options?: TaskStartOptions): Promise<{
+  start(input: I, options?: StartOptions): Promise<{
     readonly id: string;
   }>;
   startAll(tasks: readonly StartInput<I>[]): Promise<readonly {
@@ -687,6 +714,10 @@ export interface Totals {
   readonly compactedAttempts: number;
 }
 
+export interface TransactionClient {
+  query(statement: object): Promise<object>;
+}
+
 export interface TripOptions {
   readonly reason: string;
   readonly recoveryTimeout?: DurationInput;
@@ -715,6 +746,8 @@ export declare function openLedger(address: string, options?: LedgerOptions): Pr
 
 export declare function resetBreaker(ledger: Ledger, name: string, options: ResetOptions): Promise<GateChange>;
 
+export declare function resetBudget(ledger: Ledger, name: string, options: ResetOptions): Promise<GateChange>;
+
 export declare function tripBreaker(ledger: Ledger, name: string, options: TripOptions): Promise<GateChange>;
 
 // Not exported, and referred to above.
@@ -738,6 +771,30 @@ interface AttemptPage {
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
 
+// durable/batch
+interface BatchContext<C = Json> {
+  readonly signal: AbortSignal;
+  readonly lastCheckpoint?: Checkpoint<C> | undefined;
+  checkpoint(this: void, value: C): Promise<void>;
+  report(this: void, taskId: string, outcome: MemberOutcome): void;
+}
+
+// durable/batch
+type BatchFunction<I> = (members: readonly BatchMember<I>[], context: BatchContext) => unknown;
+
+// durable/batch
+interface BatchMember<I> {
+  readonly input: I;
+  readonly context: Omit<DurableContext, 'checkpoint' | 'lastCheckpoint'>;
+}
+
+// durable/batch
+interface BatchRule<I = never> {
+  readonly most: number;
+  readonly apart?: (this: void, task: TaskRecord) => string;
+  readonly run: BatchFunction<I>;
+}
+
 // durable/gate-control
 type BreakerSettings = Omit<BreakerPolicy, 'key'>;
 
@@ -754,6 +811,9 @@ interface Changes {
   readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
+
+// ledger/ledger-writer
+type ClaimDecision<T> = (task: TaskRecord, view: View, seat: Seat) => Decided<T>;
 
 // ledger/records
 interface Compaction {
@@ -774,6 +834,7 @@ interface CurrentAttempt {
   readonly startedAtMs: number;
   readonly execution: number;
   readonly probe?: ProbeSlot;
+  readonly batch?: string;
 }
 
 // durable/durable-run
@@ -791,6 +852,16 @@ declare class DurableRun {
   change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void>;
   finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void>;
   leave(detail?: Json): Promise<void>;
+}
+
+// ledger/records
+interface EndedGeneration {
+  readonly generation: number;
+  readonly status: TaskStatus;
+  readonly stopReason: StopReason | null;
+  readonly attempts: number;
+  readonly waitedMs: number;
+  readonly endedAtMs: number;
 }
 
 // ledger/records
@@ -843,6 +914,13 @@ declare class ItemQueue<I> {
   create(items: readonly NewItem<I>[]): Promise<void>;
   resetAll(ids: readonly string[]): Promise<void>;
   open(signal?: AbortSignal): Promise<void>;
+  makeGate(): Promise<void>;
+  lookAtWaiting(): Promise<void>;
+  lookForLost(): void;
+  pause(): void;
+  goOn(): void;
+  retire(): void;
+  get takenUpAtMs(): number | undefined;
   close(): Promise<void>;
   get gateKey(): string;
 }
@@ -852,10 +930,25 @@ interface ItemQueueOptions<I, R> extends Omit<TaskOptions<I, R>, 'whenDenied'> {
   readonly name?: string;
   readonly keepsLetters?: boolean;
   readonly isApart?: boolean;
+  readonly batch?: BatchRule<I>;
+}
+
+// durable/joined-run
+interface JoinOptions extends ConductOptions {
+  readonly sinceMs?: number;
+}
+
+// durable/joined-run
+declare class JoinedRun {
+  readonly id: string;
+  readonly record: RunRecord;
+  readonly owner: string;
+  readonly release: () => void;
+  items<I, R>(lane: string, policy: PolicyArgument, run: TaskFunction<I, R>, options?: ItemQueueOptions<I, R>): ItemQueue<I>;
 }
 
 // ledger/records
-declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'input_changed', 'acknowledged', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
+declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'input_changed', 'acknowledged', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed', 'breaker_changed'];
 
 // ledger/records
 interface LedgerEvent {
@@ -916,8 +1009,9 @@ interface LedgerReader {
 // ledger/ledger-writer
 interface LedgerWriter {
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  createWithin?(client: TransactionClient, task: NewTask): Promise<Creation>;
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]>;
   heartbeat(owner: OwnerRecord): Promise<void>;
   removeOwner(id: string): Promise<void>;
   threadHeartbeat?(): ThreadHeartbeat | undefined;
@@ -977,6 +1071,13 @@ interface LostExecution {
   readonly delayBeforeMs: number;
   readonly owner: string;
 }
+
+// durable/batch
+type MemberOutcome = {
+  readonly value: unknown;
+} | {
+  readonly error: unknown;
+};
 
 // durable/item-queue
 interface NewItem<I> {
@@ -1053,11 +1154,12 @@ interface RunTaskPage {
 // durable/runs
 declare class Runs {
   start({ id: ownId, parent, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
+  join(id: string, options?: JoinOptions): Promise<JoinedRun>;
   take(id: string, options?: TakeOptions): Promise<DurableRun>;
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
-  cancel(id: string, detailOf?: (detail: Json) => Json): Promise<boolean>;
+  cancel(id: string, detailOf?: (detail: Json) => Json | undefined): Promise<boolean>;
 }
 
 // ledger/records
@@ -1146,6 +1248,7 @@ interface TaskProgress {
   readonly waitChosenBy?: string;
   readonly resumedAtMs?: number;
   readonly unverified?: boolean;
+  readonly alone?: boolean;
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
@@ -1158,6 +1261,7 @@ interface TaskProgress {
   readonly grouped?: boolean;
   readonly acknowledged?: boolean;
   readonly budgetReason?: string;
+  readonly earlier?: readonly EndedGeneration[];
   readonly checkpoint?: {
     readonly attempt: number;
     readonly execution: number;

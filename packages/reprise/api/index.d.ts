@@ -559,6 +559,13 @@ export type RepriseEvent = EventBase & ({
   readonly type: 'state_refused';
   readonly faults: readonly string[];
 } | {
+  readonly type: 'restored';
+  readonly resumed: number;
+  readonly waiting: number;
+  readonly migrated: number;
+  readonly refused: number;
+  readonly elapsedMs: number;
+} | {
   readonly type: 'queue_held';
   readonly gate: string;
   readonly reason: string;
@@ -566,6 +573,14 @@ export type RepriseEvent = EventBase & ({
 } | {
   readonly type: 'queue_released';
   readonly gate: string;
+} | {
+  readonly type: 'store_away';
+  readonly store: string;
+  readonly reason: string;
+} | {
+  readonly type: 'store_back';
+  readonly store: string;
+  readonly awayMs: number;
 });
 
 export declare class ResultError extends RepriseError {
@@ -818,5 +833,8 @@ interface TokenBucketState {
 // core/budgets/usual-answers
 interface UsualAnswersState {
   readonly fastShare: number;
+  readonly notFast: number;
+  readonly notPrompt: number;
+  readonly late: number;
   readonly spells: number;
 }

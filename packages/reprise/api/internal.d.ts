@@ -1,29 +1,36 @@
-// reprise/internal: 88 names, 43 values and 45 types. Written by `npm run api`.
+// reprise/internal: 130 names, 75 values and 55 types. Written by `npm run api`.
 //
 // values:
-//   DATACENTER_KIND, ENDED_RUN_STATUSES, JOB_KIND, Place, acknowledgeLetter, addressOf, cancelledTask, changeGate,
-//   checkLedger, childId, classOf, continueQueue, defineQueue, describeError, didYouMean, durationCheck, editInput,
-//   endedTask, expectJson, expectOptions, failureOf, faultsOfTasks, fingerprint, isNot, laneName, lastHeardOf,
-//   listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters, queueKey, queueTask, readDuration,
-//   redriveLetters, redriveWith, resetTask, serveQueue, setQueueMost, setQueueRate, sharedLedger, wakeQueues,
+//   ANY_JSON, COUNT, DATACENTER_KIND, ENDED_RUN_STATUSES, FAILURE, FLAG, JOB_KIND, NUMBER, Place, TEXT,
+//   acknowledgeLetter, addressOf, cancelTask, cancelledTask, changeGate, checkLedger, checkedReads, childId, classOf,
+//   continueQueue, defineQueue, deliverHeld, describeError, didYouMean, durationCheck, editInput, endedTask,
+//   expectJson, expectOptions, expectSoundGates, expectSoundTask, failureOf, faultsOfTasks, fields, fingerprint,
+//   gateFaults, holderOf, isJsonObject, isNot, isProcessGone, isTransient, laneName, lastHeardOf, listOf, listQueues,
+//   livingOwners, mapOf, nearest, oneOf, orNull, ownIdentity, ownerOf, pauseQueue, plainText, purgeLetters, queueKey,
+//   queueTask, readDuration, redriveLetters, redriveWith, resetTask, retryWhileBusy, scopeOfRun, serveQueue,
+//   setQueueMost, setQueueRate, shapeFaults, sharedLedger, shownJson, sinceSetBack, startTaskEarly, storeAwayLine,
+//   storeBackLine, wakeQueues, whileHeld,
 //
 // types:
-//   Actor, AllotmentRule, Changes, Charge, ChargeRequest, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows,
-//   Definition, DurableRun, EditOptions, FaultPlace, GroupChange, ItemQueue, LedgerCheck, LedgerFault,
-//   LetterCountFilter, LetterDecision, LetterFilter, LetterPattern, LetterRef, LetterTotals, LostRows, NewItem,
-//   OptionCheck, OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer, RedriveOptions, Redriven,
-//   RunStatus, SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass, TaskCount,
-//   TimeSpan,
+//   Actor, AllotmentRule, BatchContext, BatchMember, Changes, Charge, ChargeRequest, ClaimedTaskFunction,
+//   ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, Definition, Delivery, DurableRun, EditOptions,
+//   FaultPlace, GroupChange, HeldAttempt, HeldEnd, ItemQueue, JoinOptions, JoinedRun, JsonShape, LedgerCheck,
+//   LedgerFault, LetterCountFilter, LetterDecision, LetterFilter, LetterPattern, LetterRef, LetterTotals, LostRows,
+//   NewItem, OptionCheck, OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer, RedriveOptions,
+//   Redriven, RunStatus, SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass,
+//   TaskControl, TaskCount, TimeSpan,
 
 import type {
   Budget, Observer, Policy, PolicyArgument, PolicyProblem, StopReason,
 } from 'reprise'
 import type {
-  Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
-  GateRecord, Json, Ledger, LetterClosing, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts,
-  TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus,
-  VerifyFunction,
+  Allotment, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, DeadLetter, Durable, DurableContext, EventScope,
+  FailureRecord, GateChange, GateRecord, Json, Ledger, LetterClosing, NewTask, OwnerIdentity, OwnerRecord, PolicyRecord,
+  RunRecord, Scope, StatusCounts, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord,
+  TaskResult, TaskStatus, VerifyFunction,
 } from 'reprise/durable'
+
+export declare const ANY_JSON: JsonShape;
 
 export interface Actor {
   readonly reason: string;
@@ -36,6 +43,20 @@ export interface AllotmentRule {
   restore?(task: TaskRecord): Promise<void>;
   survey?(task: TaskRecord): Promise<Json>;
 }
+
+export interface BatchContext<C = Json> {
+  readonly signal: AbortSignal;
+  readonly lastCheckpoint?: Checkpoint<C> | undefined;
+  checkpoint(this: void, value: C): Promise<void>;
+  report(this: void, taskId: string, outcome: MemberOutcome): void;
+}
+
+export interface BatchMember<I> {
+  readonly input: I;
+  readonly context: Omit<DurableContext, 'checkpoint' | 'lastCheckpoint'>;
+}
+
+export declare const COUNT: JsonShape;
 
 export interface Changes {
   readonly runs?: readonly RunChange[];
@@ -70,6 +91,8 @@ export interface ChargeRequest {
   readonly surveyed: Json | undefined;
 }
 
+export type ClaimedTaskFunction = (input: Json, context: DurableContext, claimed: TaskRecord) => unknown;
+
 export interface ConductOptions {
   readonly budgets?: ReadonlyMap<string, Budget>;
   readonly observer?: Observer;
@@ -100,8 +123,11 @@ export interface Definition extends Scope {
   readonly policy: Policy;
   readonly record: PolicyRecord;
   readonly run: TaskFunction<never, unknown, never>;
+  readonly runClaimed?: ClaimedTaskFunction;
+  readonly onRecorded?: (claimed: TaskRecord, isKept: boolean) => void;
   readonly most?: number | undefined;
   readonly rate?: QueueRate | undefined;
+  readonly hasForeignGate?: boolean;
   readonly whenDenied?: WhenDenied | undefined;
   readonly onInterrupt: InterruptRule;
   readonly verify: VerifyFunction<never, unknown, never> | undefined;
@@ -111,7 +137,10 @@ export interface Definition extends Scope {
   readonly tally?: (task: TaskRecord) => string | undefined;
   readonly allot?: Allotment | AllotmentRule;
   readonly prefersOthers?: boolean;
+  readonly batch?: BatchRule | undefined;
 }
+
+export type Delivery = 'accepted' | 'accepted_late' | 'refused';
 
 export declare class DurableRun {
   readonly id: string;
@@ -134,6 +163,10 @@ export declare const ENDED_RUN_STATUSES: ReadonlySet<RunStatus>;
 export interface EditOptions extends Actor {
   readonly input: unknown;
 }
+
+export declare const FAILURE: JsonShape;
+
+export declare const FLAG: JsonShape;
 
 export type FaultPlace =
 (TaskKey & {
@@ -161,6 +194,20 @@ export interface GroupChange {
   readonly to: TaskClass;
 }
 
+export interface HeldAttempt extends TaskKey {
+  readonly generation: number;
+  readonly attempt: number;
+  readonly owner: string;
+  readonly fence: number;
+}
+
+export interface HeldEnd {
+  readonly end: Extract<ExecutionEnd, {
+    type: 'value' | 'error';
+  }>;
+  readonly endedAgoMs: number;
+}
+
 export declare class ItemQueue<I> {
   readonly queue: string;
   keyOf(id: string): TaskKey;
@@ -168,11 +215,32 @@ export declare class ItemQueue<I> {
   create(items: readonly NewItem<I>[]): Promise<void>;
   resetAll(ids: readonly string[]): Promise<void>;
   open(signal?: AbortSignal): Promise<void>;
+  makeGate(): Promise<void>;
+  lookAtWaiting(): Promise<void>;
+  lookForLost(): void;
+  pause(): void;
+  goOn(): void;
+  retire(): void;
+  get takenUpAtMs(): number | undefined;
   close(): Promise<void>;
   get gateKey(): string;
 }
 
 export declare const JOB_KIND = "job";
+
+export interface JoinOptions extends ConductOptions {
+  readonly sinceMs?: number;
+}
+
+export declare class JoinedRun {
+  readonly id: string;
+  readonly record: RunRecord;
+  readonly owner: string;
+  readonly release: () => void;
+  items<I, R>(lane: string, policy: PolicyArgument, run: TaskFunction<I, R>, options?: ItemQueueOptions<I, R>): ItemQueue<I>;
+}
+
+export type JsonShape = (value: unknown, place: string, faults: string[]) => void;
 
 export interface LedgerCheck {
   readonly runs: number;
@@ -232,6 +300,8 @@ export interface LostRows {
   readonly reason: string;
 }
 
+export declare const NUMBER: JsonShape;
+
 export interface NewItem<I> {
   readonly id: string;
   readonly input: I;
@@ -263,6 +333,8 @@ export interface QueueInput {
   readonly name: string;
   readonly policy: PolicyArgument;
   readonly run: TaskFunction<never, unknown>;
+  readonly runClaimed?: ClaimedTaskFunction;
+  readonly onRecorded?: (claimed: TaskRecord, isKept: boolean) => void;
   readonly group?: TaskGroup;
   readonly allot?: AllotmentRule;
   readonly onInterrupt?: 'rerun' | 'charge';
@@ -273,6 +345,8 @@ export interface QueueInput {
 export interface QueueState {
   readonly most?: number;
   readonly paused?: boolean;
+  readonly closed?: boolean;
+  readonly servers?: Readonly<Record<string, number>>;
   readonly rate?: QueueRate;
   readonly bucket?: {
     readonly tokens: number;
@@ -354,6 +428,8 @@ export interface StoredQueue {
   readonly isPaused: boolean;
 }
 
+export declare const TEXT: JsonShape;
+
 export interface TableFacts {
   readonly name: string;
   readonly rows: number | null;
@@ -361,6 +437,16 @@ export interface TableFacts {
 }
 
 export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
+
+export type TaskControl = {
+  readonly answer: 'done' | 'unfit';
+  readonly status: TaskRecord['status'];
+} | {
+  readonly answer: 'not_found' | 'grouped';
+} | {
+  readonly answer: 'granted';
+  readonly budget: string;
+};
 
 export interface TaskCount {
   readonly status: TaskStatus;
@@ -381,9 +467,13 @@ export declare function addressOf(durable: Durable): string | undefined;
 
 declare function cancel(task: TaskRecord, now: number): Settled;
 
+export declare function cancelTask(ledger: Ledger, key: TaskKey, actor: Actor): Promise<TaskControl>;
+
 export declare function changeGate(ledger: Ledger, key: string, action: GateAction, actor: Actor, decide: Change): Promise<GateChange>;
 
-export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
+export declare function checkLedger(source: CopiedRows, runCheck?: RunCheck, rowCheck?: RowCheck): Promise<LedgerCheck>;
+
+export declare function checkedReads(ledger: Ledger): Ledger;
 
 export declare function childId(parent: string, id: string): string;
 
@@ -392,6 +482,8 @@ export declare function classOf({ status, progress }: Pick<TaskRecord, 'status' 
 export declare function continueQueue(ledger: Ledger, queue: string, options: Actor): Promise<GateChange>;
 
 export declare function defineQueue(input: QueueInput): Definition;
+
+export declare function deliverHeld(durable: Durable, definition: Definition, held: HeldAttempt, end: HeldEnd): Promise<Delivery>;
 
 export declare function describeError(error: unknown, max?: number): string;
 
@@ -407,23 +499,54 @@ export declare function expectJson(value: unknown, place: string): Json;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 
+export declare function expectSoundGates(ledger: Pick<Ledger, 'name'>, gates: readonly GateRecord[]): void;
+
+export declare function expectSoundTask(task: TaskRecord): void;
+
 export declare function failureOf(error: unknown): FailureRecord;
 
 export declare function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<FaultyTask[]>;
 
+export declare function fields(required: Readonly<Record<string, JsonShape>>, optional?: Readonly<Record<string, JsonShape>>): JsonShape;
+
 export declare function fingerprint(data: Json): string;
 
+export declare function gateFaults({ kind, state, settings }: GateRecord): string[];
+
+export declare function holderOf(durable: Durable, owner: string): Promise<{
+  readonly owner: OtherOwner;
+  readonly isSeen: boolean;
+} | undefined>;
+
+export declare function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>>;
+
 export declare function isNot(value: unknown, expected: string): string;
+
+export declare function isProcessGone(identity: string): boolean;
+
+export declare function isTransient(error: unknown): boolean;
 
 export declare function laneName(run: string, lane: string): string;
 
 export declare function lastHeardOf(ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners' | 'list'>, id: string): Promise<number | undefined>;
 
+export declare function listOf(shape: JsonShape): JsonShape;
+
 export declare function listQueues(ledger: Ledger): Promise<readonly StoredQueue[]>;
 
 export declare function livingOwners(ledger: Pick<Ledger, 'leaseNow' | 'owners' | 'spans'>): Promise<ReadonlyMap<string, OtherOwner>>;
 
+export declare function mapOf(shape: JsonShape): JsonShape;
+
 export declare function nearest(word: string, candidates: readonly string[]): string | undefined;
+
+export declare function oneOf(words: readonly string[]): JsonShape;
+
+export declare function orNull(shape: JsonShape): JsonShape;
+
+export declare function ownIdentity(about?: OwnerIdentity): Identity;
+
+export declare function ownerOf(durable: Durable): string;
 
 export declare function pauseQueue(ledger: Ledger, queue: string, options: Actor): Promise<GateChange>;
 
@@ -443,6 +566,10 @@ export declare function redriveWith(durable: Durable, letters: readonly LetterRe
 
 declare function reset(task: TaskRecord, policyHash: string, seed: number, now: number, redrive?: RedriveGrant): Settled;
 
+export declare function retryWhileBusy<T>(write: () => Promise<T>, isEnough: () => boolean, onFailed?: () => void): Promise<T>;
+
+export declare function scopeOfRun(id: string): Scope;
+
 export declare function serveQueue(durable: Durable, definition: Definition): Promise<void>;
 
 export declare function setQueueMost(ledger: Ledger, queue: string, options: Actor & {
@@ -453,9 +580,23 @@ export declare function setQueueRate(ledger: Ledger, queue: string, options: Act
   readonly rate: RateInput | null;
 }): Promise<GateChange>;
 
+export declare function shapeFaults(shape: JsonShape, value: unknown, place: string): string[];
+
 export declare function sharedLedger(durable: Durable): Ledger;
 
+export declare function shownJson(value: unknown): string;
+
+export declare function sinceSetBack(task: TaskRecord, now: number): TaskRecord;
+
+export declare function startTaskEarly(ledger: Ledger, key: TaskKey, actor: Actor): Promise<TaskControl>;
+
+export declare function storeAwayLine(store: string, reason: string): string;
+
+export declare function storeBackLine(store: string, awayMs: number): string;
+
 export declare function wakeQueues(durable: Durable): void;
+
+export declare function whileHeld(isSeen: boolean, leaseLeftMs: number): string;
 
 export { cancel as cancelledTask }
 
@@ -464,6 +605,16 @@ export { ended as endedTask }
 export { reset as resetTask }
 
 // Not exported, and referred to above.
+
+// durable/batch
+type BatchFunction<I> = (members: readonly BatchMember<I>[], context: BatchContext) => unknown;
+
+// durable/batch
+interface BatchRule<I = never> {
+  readonly most: number;
+  readonly apart?: (this: void, task: TaskRecord) => string;
+  readonly run: BatchFunction<I>;
+}
 
 // durable/gate-control
 type Change = (gate: GateRecord, now: number) => {
@@ -486,11 +637,30 @@ interface CopiedTable {
   readonly isDerived?: boolean;
 }
 
+// durable/execution
+type ExecutionEnd = {
+  readonly type: 'value';
+  readonly value: unknown;
+} | {
+  readonly type: 'error';
+  readonly error: unknown;
+} | {
+  readonly type: 'attempt_timeout';
+  readonly error: unknown;
+} | {
+  readonly type: 'call_timeout';
+  readonly error: unknown;
+  readonly started: boolean;
+} | {
+  readonly type: 'stopped';
+  readonly started: boolean;
+};
+
 // ledger/records
 declare const FINISHED_STATUSES: readonly ["succeeded", "failed", "cancelled"];
 
 // durable/ledger-check
-type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
+type FaultRule = 'state' | 'history' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
 
 // durable/inspection
 interface FaultyTask {
@@ -503,6 +673,9 @@ type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant' | 'limit' | 'pace' | 'pause' | 'continue';
+
+// durable/identity
+type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs' | 'slots' | 'running' | 'queues'>;
 
 // ledger/records
 interface InputChange extends TaskKey {
@@ -517,10 +690,11 @@ interface ItemQueueOptions<I, R> extends Omit<TaskOptions<I, R>, 'whenDenied'> {
   readonly name?: string;
   readonly keepsLetters?: boolean;
   readonly isApart?: boolean;
+  readonly batch?: BatchRule<I>;
 }
 
 // ledger/records
-declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'input_changed', 'acknowledged', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
+declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'input_changed', 'acknowledged', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed', 'breaker_changed'];
 
 // ledger/records
 interface LedgerEvent {
@@ -544,6 +718,13 @@ interface LetterCount {
   readonly firstAtMs: number;
   readonly lastAtMs: number;
 }
+
+// durable/batch
+type MemberOutcome = {
+  readonly value: unknown;
+} | {
+  readonly error: unknown;
+};
 
 // core/options
 interface OptionNames {
@@ -593,6 +774,9 @@ interface ResultPage {
   readonly limit?: number;
 }
 
+// durable/ledger-check
+type RowCheck = (row: GateRecord) => readonly string[];
+
 // ledger/ledger-writer
 interface RunChange {
   readonly run: RunRecord;
@@ -606,6 +790,9 @@ interface RunChangeInput {
   readonly fingerprint?: string;
   readonly because?: Json;
 }
+
+// durable/ledger-check
+type RunCheck = (run: RunRecord, definition: Json) => readonly string[];
 
 // ledger/records
 declare const SCOPE_KINDS: readonly ['task', 'run'];

@@ -67,7 +67,7 @@ export declare function logger(write: (line: string) => void, options?: LoggerOp
 
 export declare function otel(observer?: Observer, options?: OtelOptions): Observer;
 
-export declare function prometheus(observer: Metrics): string;
+export declare function prometheus(observer: Pick<Metrics, 'read'>): string;
 
 // Not exported, and referred to above.
 

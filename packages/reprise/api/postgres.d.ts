@@ -12,8 +12,8 @@ import type {
 import type {
   AttemptCounts, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope,
   ForgetRequest, Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NamedTally, NewTask, OwnerRecord,
-  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, StatusCounts, StoredEvent, Tally, TallyFilter, TaskFilter,
-  TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, View,
+  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, Seat, StatusCounts, StoreAvailability, StoredEvent, Tally,
+  TallyFilter, TaskFilter, TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, TransactionClient, View,
 } from 'reprise/durable'
 
 export declare class PostgresLedger implements Ledger {
@@ -24,9 +24,11 @@ export declare class PostgresLedger implements Ledger {
   leaseNow(): Promise<number>;
   changeMark(): Promise<number>;
   listen(heard: () => void): Promise<() => void>;
+  watchAvailability(heard: (state: StoreAvailability) => void): Promise<() => void>;
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  createWithin(client: TransactionClient, task: NewTask): Promise<Creation>;
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]>;
   heartbeat(owner: OwnerRecord): Promise<void>;
   removeOwner(id: string): Promise<void>;
   threadHeartbeat(): ThreadHeartbeat | undefined;
@@ -77,6 +79,9 @@ interface AttemptPage {
   readonly after?: Pick<AttemptRow, 'id' | 'generation' | 'attempt' | 'execution'>;
   readonly limit?: number;
 }
+
+// ledger/ledger-writer
+type ClaimDecision<T> = (task: TaskRecord, view: View, seat: Seat) => Decided<T>;
 
 // ledger/filters
 interface LetterFilter extends ScopeFilter {

@@ -12,8 +12,8 @@ import type {
 import type {
   AttemptCounts, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope,
   ForgetRequest, Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NamedTally, NewTask, OwnerRecord,
-  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, StatusCounts, StoredEvent, Tally, TallyFilter, TaskFilter,
-  TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, View,
+  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, Seat, StatusCounts, StoredEvent, Tally, TallyFilter,
+  TaskFilter, TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, View,
 } from 'reprise/durable'
 
 export declare const SQLITE_DRIVERS: readonly ['node:sqlite', 'better-sqlite3', '@photostructure/sqlite'];
@@ -30,7 +30,7 @@ export declare class SqliteLedger implements Ledger {
   listen: () => Promise<() => void>;
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]>;
   nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
   heartbeat(owner: OwnerRecord): Promise<void>;
   owners(): Promise<readonly OwnerRecord[]>;
@@ -82,6 +82,9 @@ interface AttemptPage {
   readonly after?: Pick<AttemptRow, 'id' | 'generation' | 'attempt' | 'execution'>;
   readonly limit?: number;
 }
+
+// ledger/ledger-writer
+type ClaimDecision<T> = (task: TaskRecord, view: View, seat: Seat) => Decided<T>;
 
 // ledger/filters
 interface LetterFilter extends ScopeFilter {

@@ -18,8 +18,10 @@ import type {
 export interface EventView {
   readonly timeMs: number;
   readonly type: string;
+  readonly run: string;
   readonly step: string | null;
   readonly attempt: number | null;
+  readonly attemptsAllowed: number | null;
   readonly correlationId: string | null;
   readonly detail: Json;
 }
@@ -63,6 +65,9 @@ export interface Plan {
   readonly fingerprint: string;
   readonly params: Readonly<Record<string, Json>>;
   readonly env: Readonly<Record<string, string>>;
+  readonly envFiles: readonly string[];
+  readonly concurrency: ConcurrencyPlan | null;
+  readonly timeoutMs: number | null;
   readonly secrets: readonly string[];
   readonly breakers: Readonly<Record<string, BreakerInput>>;
   readonly budgets: Readonly<Record<string, BudgetPlan>>;
@@ -161,6 +166,18 @@ export type RunEvent = ({
   readonly step: string;
   readonly budget: string;
   readonly reason: string;
+} | {
+  readonly type: 'store_away';
+  readonly timeMs: number;
+  readonly run: string;
+  readonly store: string;
+  readonly reason: string;
+} | {
+  readonly type: 'store_back';
+  readonly timeMs: number;
+  readonly run: string;
+  readonly store: string;
+  readonly awayMs: number;
 } | (MapBase & {
   readonly type: 'map_started';
   readonly counts: MapCounts;
@@ -181,7 +198,13 @@ export type RunEvent = ({
   readonly halted: HaltReason | null;
   readonly failure: FailureRecord | null;
   readonly resultsFile: string | null;
-}) | (MapBase & {
+}) | {
+  readonly type: 'group_waiting';
+  readonly timeMs: number;
+  readonly run: string;
+  readonly group: string;
+  readonly holder: string;
+} | (MapBase & {
   readonly type: 'map_note';
   readonly message: string;
 }) | (StepBase & {
@@ -237,6 +260,7 @@ export interface StepPlan {
   readonly onFailure: FailureAction;
   readonly onInterrupt: InterruptAction;
   readonly when: string | null;
+  readonly until: string | null;
   readonly capture: Capture | null;
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string | null;
@@ -300,6 +324,12 @@ interface CommandInput {
   readonly kind: 'command';
   readonly action: ShellAction | RunAction;
   readonly format: InputFormat | null;
+}
+
+// plan/plan
+interface ConcurrencyPlan {
+  readonly group: string;
+  readonly onConflict: 'refuse' | 'wait' | 'cancel_old';
 }
 
 // plan/differences
@@ -456,6 +486,8 @@ interface MapPlan {
   readonly selection: ItemSelection;
   readonly maxParallel: number;
   readonly rate: MapRate | null;
+  readonly batch: number;
+  readonly isolation: 'none' | 'directory' | 'worktree';
   readonly policy: PolicyInput;
   readonly onInterrupt: InterruptAction;
   readonly checkpoint: 'none' | 'step';
@@ -518,6 +550,8 @@ interface Refusal {
   readonly message: string;
   readonly answers: readonly Partial<ResumeChoices>[];
   readonly hasLetters?: boolean;
+  readonly breakers?: readonly string[];
+  readonly isBudgetEmpty?: boolean;
   readonly hasUndecidedItems?: boolean;
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
@@ -539,6 +573,7 @@ interface ResumeChoices {
   readonly acceptChanges: boolean;
   readonly done: readonly string[];
   readonly rerun: readonly string[];
+  readonly from?: string;
   readonly force: boolean;
   readonly maxFailures?: number;
   readonly maxParallel?: number;

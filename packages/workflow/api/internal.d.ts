@@ -1,35 +1,39 @@
-// @reprise/workflow/internal: 232 names, 164 values and 68 types. Written by `npm run api`.
+// @reprise/workflow/internal: 265 names, 189 values and 76 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, DEFAULT_STORE, EventFollower, Findings, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE,
-//   OperationError, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory,
-//   StdinError, StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews,
-//   byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns,
-//   continueMap, countText, cureForMissing, dataOf, describeDifference, editLetter, endOfFile, eventPages, execCommand,
-//   expectAttempt, expectEditable, expectFound, expectKept, expectLetterData, expectNewRun, expectNoSecrets,
-//   expectOpen, expectOwnStore, expectSecrets, expectUndecided, explain, factor, failureLines, failureReason,
-//   failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem, findLetter, findLoggedStep, findMap,
-//   findOpenMap, findRun, findStep, follow, foundLetters, haltText, ifKept, interruptedRun, isConducted, isFallbackId,
-//   isId, isJob, isOnServer, isShownTime, isWorkflow, jobSchema, kebabCase, killCommands, letterCondition,
-//   letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf, matcherWords, meanOf,
-//   migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap, pendingMigration, percent,
-//   pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible, prepareRedrive, prepareResume,
-//   previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readJobFields, readMapRate, readParams,
-//   readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns, resample, restore,
-//   resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits,
-//   scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf,
-//   stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest, validateSource, viewItem,
-//   viewRetrying, viewRun, viewSummary, waitLimitMs, waitedText, wholeOf, withLedger, writtenSortKey,
+//   BLIND_READERS, DEFAULT_STORE, EventFollower, Findings, LATEST, LISTED_RUNS, LiveEvents, MAP_VALUES,
+//   MAP_VALUE_ALIASES, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN,
+//   STEP_STATES, StateDirectory, StdinError, StdinSpool, TextError, WorktreesRefusedError, acknowledge, attemptsOf,
+//   attemptsText, backUp, breakerViews, budgetViews, byteText, cancelDurableTask, cancelRun, canonicalSortKey,
+//   checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanTrees, cleanableRuns, continueMap,
+//   countText, cureForMissing, dataOf, decideDurableTask, deniedText, denierOf, describeDifference, editLetter,
+//   endOfFile, endOfRun, eventPages, execCommand, expectAttempt, expectContent, expectEditable, expectFound,
+//   expectKept, expectLetterData, expectNewRun, expectNoSecrets, expectOpen, expectOwnStore, expectSecrets,
+//   expectUndecided, expectUsableGates, explain, factor, failureLines, failureReason, failureText, fallbackId, fileOf,
+//   fillKnown, findEndedRun, findItem, findLetter, findLoggedStep, findMap, findOpenMap, findRun, findStep, findTask,
+//   follow, foundLetters, haltText, hasTasks, ifKept, interruptedRun, isConducted, isFallbackId, isId, isJob,
+//   isOnServer, isShownTime, isWorkflow, jobSchema, jsonText, kebabCase, killCommands, letterCondition, letterDetail,
+//   letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf, matcherWords, meanOf, migrateStore,
+//   newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap, pendingMigration, percent, phasesIn,
+//   pickStep, plainNumber, planFromDocument, planOf, planToEnd, plural, policyInput, possible, prepareAgent,
+//   prepareRedrive, prepareResume, previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readJobFields,
+//   readMapRate, readParams, readPlan, readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun,
+//   removeRuns, resample, restore, resumeRun, retryStepNow, retryTaskNow, roundUp, roundedDuration, runEnvironment,
+//   runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, scopesNamed, scopesOfRun, serveAsAgent,
+//   setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword,
+//   taskDetail, taskPage, timeTicks, timeWords, underTest, validateSource, viewItem, viewRetrying, viewRun,
+//   viewRunPage, viewSummary, waitLimitMs, waitedText, wholeOf, withDates, withEnvFiles, withLedger,
 //
 // types:
-//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck,
-//   ExecInput, ExplainedAttempt, Explanation, FailureGroup, FieldWords, FoundLetter, FoundPolicy, ItemDetail, ItemPage,
-//   ItemState, ItemView, ItemsPreview, LetterChoice, LetterCursor, LetterDetail, LetterGroup, LetterSelection,
-//   LetterStats, LetterView, LogEntry, MapLimits, MapPlan, MapPreview, MapProgressView, MapSettings, MapView, OpenMap,
-//   OperationProblem, OwnerView, PhasePlan, PlanReader, PolicyField, PolicyFile, PolicyFlag, PreparedResume,
-//   PreviewInput, Readers, RedriveChoices, RedriveOutcome, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
-//   ResumePreview, RetryingView, RunDetail, RunExcerpt, RunReader, RunSettings, SimulatedPolicy, Simulation, Source,
-//   StepAttempt, StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
+//   AgentCounts, AgentEnd, AgentEvent, AgentSettings, AttemptInput, AttemptView, BreakerView, BudgetDefinition,
+//   BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck, ExecInput, ExplainedAttempt, Explanation, FailureGroup,
+//   FieldWords, FoundLetter, FoundPolicy, ItemDetail, ItemPage, ItemState, ItemView, ItemsPreview, LetterChoice,
+//   LetterCursor, LetterDetail, LetterGroup, LetterSelection, LetterStats, LetterView, LogEntry, MapLimits, MapPlan,
+//   MapPreview, MapProgressView, MapSettings, MapView, OpenMap, OperationProblem, OwnerView, PhasePlan, PlanReader,
+//   PolicyField, PolicyFile, PolicyFlag, PreparedResume, PreviewInput, Readers, RedriveChoices, RedriveOutcome,
+//   Refusal, ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunExcerpt, RunPage,
+//   RunReader, RunSettings, ServableRun, SimulatedPolicy, Simulation, Source, StepAttempt, StepView, StoreHint,
+//   StoreStatus, TaskDetail, TaskView, UnderTest, ValidatedFile, Validation,
 
 import type {
   EventView, HaltReason, InputError, JsonSchema, MapCounts, OutputListener, Plan, Problem, RunEnd, RunEvent, RunState,
@@ -40,10 +44,11 @@ import type {
 } from 'reprise'
 import type {
   AttemptRow, DeadLetter, Durable, FailureRecord, GateChange, Json, Ledger, LetterClosing, RunRecord, Scope,
-  StoredEvent, TaskRecord,
+  StoredEvent, TaskKey, TaskRecord, TaskStatus,
 } from 'reprise/durable'
 import type {
-  Actor, ConnectionFacts, CopiedCounts, LetterDecision, LetterRef, RedriveOptions, SchemaState, TableFacts, TimeSpan,
+  Actor, ConnectionFacts, CopiedCounts, LetterDecision, LetterRef, OtherOwner, RedriveOptions, SchemaState, TableFacts,
+  TimeSpan,
 } from 'reprise/internal'
 import type {
   CompleteScenario,
@@ -57,6 +62,73 @@ import type {
 import type {
   Node,
 } from 'yaml'
+
+export interface AgentCounts {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly interrupted: number;
+}
+
+export interface AgentEnd {
+  readonly reason: LeaveReason;
+  readonly state: string | null;
+  readonly attempts: AgentCounts;
+}
+
+export type AgentEvent = (Told & {
+  readonly type: 'agent_started';
+  readonly name: string;
+  readonly parallel: number;
+  readonly pid: number;
+  readonly host: string;
+  readonly version: string;
+}) | (Told & {
+  readonly type: 'agent_idle';
+  readonly reason: IdleReason;
+}) | (Told & {
+  readonly type: 'map_joined';
+  readonly step: string;
+  readonly counts: MapCounts;
+  readonly conductor: {
+    readonly pid: number;
+    readonly host: string;
+  };
+}) | (Told & {
+  readonly type: 'item_attempt_finished';
+  readonly step: string;
+  readonly item: string;
+  readonly attempt: number;
+  readonly outcome: AttemptRow['outcome'];
+  readonly durationMs: number | null;
+  readonly failure: FailureRecord | null;
+}) | (Told & {
+  readonly type: 'map_note';
+  readonly step: string;
+  readonly message: string;
+}) | (Told & {
+  readonly type: 'map_left';
+  readonly step: string;
+}) | (Told & {
+  readonly type: 'agent_finished';
+  readonly reason: LeaveReason;
+  readonly state: string | null;
+  readonly attempts: AgentCounts;
+});
+
+export interface AgentSettings {
+  readonly store: string;
+  readonly stateDirectory: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly parallel: number;
+  readonly cwd?: string;
+  readonly grace?: DurationInput;
+  readonly lease?: DurationInput;
+  readonly listener?: (event: AgentEvent) => void;
+  readonly observer?: Observer;
+  readonly signal?: AbortSignal;
+  readonly expectFit: (plan: Plan, run: RunRecord) => void;
+  readonly expectVersion: (run: string, version: string, conductor: OtherOwner) => void;
+}
 
 export interface AttemptInput {
   readonly input: CommandInput;
@@ -83,6 +155,7 @@ export interface BreakerView {
   readonly failures: number;
   readonly failureThreshold: number | null;
   readonly halfOpenAtMs: number | null;
+  readonly lastFailureAtMs: number | null;
 }
 
 export interface BudgetDefinition {
@@ -141,7 +214,7 @@ export type Cure = {
   readonly type: 'cancel_run' | 'remove_run';
   readonly run: string;
 } | {
-  readonly type: 'reset_breaker';
+  readonly type: 'reset_breaker' | 'reset_budget';
   readonly name: string;
 } | {
   readonly type: 'grant_budget';
@@ -196,6 +269,7 @@ export interface Explanation {
   readonly step: string | null;
   readonly role: PolicyRole;
   readonly summary: string;
+  readonly until: string | null;
   readonly policy: Policy;
   readonly attempts: readonly ExplainedAttempt[];
   readonly stop: Stop;
@@ -223,8 +297,8 @@ export declare class Findings {
   readonly source: Source;
   readonly problems: Problem[];
   constructor(source: Source);
-  fail(spot: Spot, message: string, suggestion?: string, atKey?: boolean): undefined;
-  failWithin(spot: Spot, part: TextPart, message: string, suggestion?: string, otherwise?: string): void;
+  fail(located: LocatedValue, message: string, suggestion?: string, atKey?: boolean): undefined;
+  failWithin(located: LocatedValue, part: TextPart, message: string, suggestion?: string, otherwise?: string): void;
   done(): void;
 }
 
@@ -237,6 +311,7 @@ export interface FoundPolicy extends NormalizedPolicy {
   readonly step: string | null;
   readonly name: string | null;
   readonly role: PolicyRole;
+  readonly until?: string;
   readonly starts: MapStarts | null;
 }
 
@@ -349,6 +424,12 @@ export interface LetterView extends LetterPlace {
   readonly correlationId: string | null;
 }
 
+export declare class LiveEvents {
+  constructor(ledger: Ledger, run: string, tell: (event: EventView) => void, options?: LiveEventOptions);
+  hear(event: RunEvent): void;
+  flushed(mostIdleMs?: number): Promise<void>;
+}
+
 export interface LogEntry extends AttemptName {
   readonly run: string;
   readonly step: string;
@@ -376,6 +457,8 @@ export interface MapPlan {
   readonly selection: ItemSelection;
   readonly maxParallel: number;
   readonly rate: MapRate | null;
+  readonly batch: number;
+  readonly isolation: 'none' | 'directory' | 'worktree';
   readonly policy: PolicyInput;
   readonly onInterrupt: InterruptAction;
   readonly checkpoint: 'none' | 'step';
@@ -435,6 +518,7 @@ export interface MapView {
   readonly isPaused: boolean;
   readonly isPart: boolean;
   readonly halted: HaltReason | null;
+  readonly agents: readonly MapAgentView[];
   readonly running: readonly MapRunningItem[];
   readonly failures: readonly FailureGroup[];
   readonly resultsFile: string | null;
@@ -500,6 +584,12 @@ export type OperationProblem = {
   readonly run: string;
   readonly step: string;
 } | {
+  readonly code: 'missing_directory';
+  readonly directory: string;
+} | {
+  readonly code: 'other_version';
+  readonly run: string;
+} | {
   readonly code: 'unknown_map' | 'map_not_open' | 'several_maps';
   readonly run: string;
 } | {
@@ -532,6 +622,11 @@ export type OperationProblem = {
   readonly code: 'no_letters' | 'run_cancelled' | 'not_repeatable';
   readonly run: string | null;
 } | {
+  readonly code: 'unknown_task';
+} | {
+  readonly code: 'task_not_possible';
+  readonly task: string;
+} | {
   readonly code: 'missing_params' | 'missing_secrets';
   readonly names: readonly string[];
 } | {
@@ -559,7 +654,7 @@ export declare const POLICY_FIELDS: readonly PolicyField[];
 
 export type PhasePlan = StepPlan | MapPlan;
 
-export type PlanReader = (run: RunRecord, definition: Json) => Plan;
+export type PlanReader = (ledger: Ledger, run: RunRecord) => Promise<Plan>;
 
 export interface PolicyField {
   readonly name: string;
@@ -594,6 +689,7 @@ export interface PreparedResume {
   readonly record: RunRecord;
   readonly plan: Plan;
   readonly check: ResumeCheck;
+  readonly choices: ResumeChoices;
   readonly nowMs: number;
 }
 
@@ -639,6 +735,8 @@ export interface Refusal {
   readonly message: string;
   readonly answers: readonly Partial<ResumeChoices>[];
   readonly hasLetters?: boolean;
+  readonly breakers?: readonly string[];
+  readonly isBudgetEmpty?: boolean;
   readonly hasUndecidedItems?: boolean;
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
@@ -664,6 +762,7 @@ export interface ResumeChoices {
   readonly acceptChanges: boolean;
   readonly done: readonly string[];
   readonly rerun: readonly string[];
+  readonly from?: string;
   readonly force: boolean;
   readonly maxFailures?: number;
   readonly maxParallel?: number;
@@ -686,6 +785,7 @@ export interface ResumePreview {
     readonly reason: StopReason;
   }[];
   readonly reset: readonly string[];
+  readonly repeated: readonly string[];
   readonly pending: number;
   readonly maps: readonly MapPreview[];
   readonly budgetLeft: readonly {
@@ -726,12 +826,16 @@ export interface RunExcerpt extends RunDetail {
   readonly totals: Readonly<Record<'recovered' | 'failed' | 'undecided', number>>;
 }
 
+export interface RunPage extends RunDetail {
+  readonly unlisted: number;
+}
+
 export interface RunReader {
   readonly ledger: Ledger;
   readonly planOf: (run: RunRecord) => Plan | Promise<Plan>;
   readonly logsOf: (run: string) => LogFinder;
   readonly lastLineIn: (log: string) => string;
-  readonly viewMap: (run: string, map: MapPlan, look: MapLook) => Promise<StepView>;
+  readonly viewMap: (run: string, map: MapPlan, look: MapViewOptions) => Promise<StepView>;
 }
 
 export interface RunSettings {
@@ -740,6 +844,7 @@ export interface RunSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly grace?: DurationInput;
   readonly listener?: Listener;
+  readonly eventListener?: (event: EventView) => void;
   readonly areStepsTold?: boolean;
   readonly output?: OutputListener;
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
@@ -758,6 +863,11 @@ export declare class RunWatcher {
 export declare const STDIN = "<stdin>";
 
 export declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
+
+export interface ServableRun {
+  readonly record: RunRecord;
+  readonly plan: Plan;
+}
 
 export interface SimulatedPolicy extends Report {
   readonly title: string;
@@ -791,12 +901,18 @@ export declare class StateDirectory {
   openLog(place: StepPlace, attempt: AttemptName): AttemptLog;
   groupFile(place: StepPlace, attempt: AttemptName): string;
   mapDirectory(run: string, map: string): string;
+  batchFiles({ run, item }: StepPlace, attempt: AttemptName): BatchFiles;
+  removeBatches(run: string, map: string): void;
+  shareLog(from: StepPlace, attempt: AttemptName, to: StepPlace, other: AttemptName): void;
   removeLog(place: StepPlace, attempt: AttemptName): void;
   logsOf(run: string, step?: string): LogEntry[];
   logsOfItem(run: string, item: ItemPlace): LogEntry[];
   groupFilesOf(run: string, place?: StepPlace): string[];
   get hasRuns(): boolean;
+  runDirectory(run: string): string;
   removeRun(run: string): void;
+  removeStep(run: string, step: string): void;
+  runs(): string[];
   stepsOf(run: string, step?: string): string[];
 }
 
@@ -877,6 +993,34 @@ export interface StoreStatus {
   readonly stateDirectory: string;
 }
 
+export interface TaskDetail extends TaskView {
+  readonly input: Json;
+  readonly result: Json;
+  readonly history: readonly TaskAttempt[];
+  readonly changes: readonly TaskChange[];
+}
+
+export interface TaskView {
+  readonly task: string;
+  readonly name: string;
+  readonly id: string;
+  readonly state: TaskStatus;
+  readonly generation: number;
+  readonly attempts: number;
+  readonly attemptsAllowed: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly waitedMs: number;
+  readonly stopReason: StopReason | null;
+  readonly failure: FailureRecord | null;
+  readonly startedAtMs: number;
+  readonly changedAtMs: number;
+  readonly owner: {
+    readonly pid: number;
+    readonly host: string;
+  } | null;
+  readonly correlationId: string;
+}
+
 export declare class TextError extends SetupError {
   readonly offset: number;
   readonly suggestion: string | undefined;
@@ -906,6 +1050,12 @@ export interface Validation {
   readonly error?: InputError;
 }
 
+export declare class WorktreesRefusedError extends SetupError {
+  readonly suggestion: string;
+  constructor(message: string, suggestion: string);
+  get name(): string;
+}
+
 export declare function acknowledge(ledger: Ledger, found: FoundLetter, actor: Actor): Promise<boolean>;
 
 export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
@@ -920,7 +1070,11 @@ export declare function budgetViews(ledger: Ledger): Promise<readonly BudgetView
 
 export declare function byteText(bytes: number): string;
 
+export declare function cancelDurableTask(ledger: Ledger, task: Found, actor: Actor): Promise<boolean>;
+
 export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<Cancelled>;
+
+export declare function canonicalSortKey({ expression, isDescending }: SortKey): string;
 
 export declare function checkInstallation(store: string): Promise<DoctorCheck[]>;
 
@@ -932,6 +1086,8 @@ export declare function chooseCompared(text: string | undefined, known: readonly
 
 export declare function chooseLetters(ledger: Ledger, given: LetterSelection, choice: LetterChoice): Promise<ChosenLetters>;
 
+export declare function cleanTrees(ledger: Ledger, state: StateDirectory, isDry: boolean, run?: string): Promise<LeftTrees>;
+
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
 
 export declare function continueMap(ledger: Ledger, map: OpenMap, actor: Actor): Promise<GateChange[]>;
@@ -942,6 +1098,12 @@ export declare function cureForMissing(name: string): string | undefined;
 
 export declare function dataOf(task: TaskRecord): Json;
 
+export declare function decideDurableTask(ledger: Ledger, task: Found, decision: LetterDecision, actor: Actor): Promise<void>;
+
+export declare function deniedText(failure: FailureRecord | null): string;
+
+export declare function denierOf(kind: 'breaker' | 'budget', failure: FailureRecord | null | undefined): string | undefined;
+
 export declare function describeDifference(difference: Difference): string;
 
 export declare function editLetter(ledger: Ledger, found: FoundLetter, data: Json, actor: Actor, env: Readonly<Record<string, string | undefined>>): Promise<Json>;
@@ -951,11 +1113,15 @@ export declare function endOfFile(file: string, most: number): {
   readonly isCut: boolean;
 };
 
+export declare function endOfRun(run: RunRecord): RunEnd | undefined;
+
 export declare function eventPages(ledger: Ledger, run: string, onStored?: (event: StoredEvent) => void): AsyncGenerator<readonly EventView[]>;
 
 export declare function execCommand(input: ExecInput): Promise<void>;
 
 export declare function expectAttempt({ id, attempts, history }: StepView, run: string, attempt: number): void;
+
+export declare function expectContent(store: string, stateDirectory: string): Promise<void>;
 
 export declare function expectEditable({ letter, task }: FoundLetter): string;
 
@@ -977,7 +1143,9 @@ export declare function expectSecrets({ secrets }: Plan, env: Readonly<Record<st
 
 export declare function expectUndecided(found: FoundLetter): void;
 
-export declare function explain({ step, role, starts, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
+export declare function expectUsableGates(ledger: Ledger, plan: Plan, runId: string): Promise<void>;
+
+export declare function explain(found: Omit<FoundPolicy, 'name'>): Explanation;
 
 export declare function factor(value: number): string;
 
@@ -1011,11 +1179,15 @@ export declare function findRun(ledger: Ledger, named: string, { orStep }?: {
 
 export declare function findStep(reader: RunReader, id: string, named: string): Promise<FoundStep>;
 
-export declare function follow(source: Source, spot: Spot, path: string): Spot;
+export declare function findTask(ledger: Ledger, named: string, id?: string): Promise<TaskRecord>;
+
+export declare function follow(source: Source, located: LocatedValue, path: string): LocatedValue;
 
 export declare function foundLetters(ledger: Ledger, selection: LetterSelection): AsyncGenerator<FoundLetter[]>;
 
 export declare function haltText(reason: HaltReason): string;
+
+export declare function hasTasks(ledger: Ledger): Promise<boolean>;
 
 export declare function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T | undefined>;
 
@@ -1036,6 +1208,8 @@ export declare function isShownTime(ms: number): boolean;
 export declare function isWorkflow({ value }: Source): boolean;
 
 export declare function jobSchema(): JsonSchema;
+
+export declare function jsonText(value: unknown, indent?: number): string;
 
 export declare function kebabCase(name: string): string;
 
@@ -1081,6 +1255,8 @@ export declare function pendingMigration(store: string): Promise<Migration>;
 
 export declare function percent(share: number): string;
 
+export declare function phasesIn({ phases }: Pick<Plan, 'phases'>, part: 'steps' | HandlerPart): readonly PhasePlan[];
+
 export declare function pickStep({ policies, isWorkflow }: PolicyFile, step: string, file: string): FoundPolicy;
 
 export declare function plainNumber(value: number): string;
@@ -1089,15 +1265,19 @@ export declare function planFromDocument(document: Json, file: string | null, re
 
 export declare function planOf(source: Source, readers: Readers): Plan;
 
+export declare function planToEnd(ledger: Ledger, run: RunRecord): Promise<Plan>;
+
 export declare function plural(count: number, noun: string, nouns?: string): string;
 
 export declare function policyInput(policy: Policy): PolicyInput;
 
 export declare function possible(share: number): string;
 
+export declare function prepareAgent(ledger: Ledger, named: string, settings: Pick<AgentInput, 'env' | 'cwd'>): Promise<ServableRun>;
+
 export declare function prepareRedrive(ledger: Ledger, chosen: ChosenRun, letters: ChosenLetters, choices: RedriveChoices, onMissingFile: (file: string) => void): Promise<PreparedRedrive>;
 
-export declare function prepareResume(ledger: Ledger, record: RunRecord, choices: ResumeChoices, onMissingFile: (file: string) => void): Promise<PreparedResume>;
+export declare function prepareResume(ledger: Ledger, record: RunRecord, given: ResumeChoices, onMissingFile: (file: string) => void): Promise<PreparedResume>;
 
 export declare function previewItems(plan: Plan, map: MapPlan, given: PreviewInput, onItem: (item: Item, isChosen: boolean) => void | Promise<void>): Promise<ItemsPreview>;
 
@@ -1112,6 +1292,8 @@ export declare function readJobFields(findings: Findings): Json;
 export declare function readMapRate(text: string): MapRate | undefined;
 
 export declare function readParams(given: Iterable<readonly [name: string, text: string]>, { params }: Plan): Record<string, Json>;
+
+export declare function readPlan(ledger: Ledger, run: RunRecord): Promise<Plan>;
 
 export declare function readPolicies(source: Source, readers: Readers): PolicyFile;
 
@@ -1140,9 +1322,13 @@ export declare function resumeRun(plan: Plan, runId: string, input: ResumeInput,
 
 export declare function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void>;
 
+export declare function retryTaskNow(ledger: Ledger, task: Found, actor: Actor): Promise<void>;
+
 export declare function roundUp(value: number): number;
 
 export declare function roundedDuration(ms: number): string;
+
+export declare function runEnvironment<V extends Readonly<Record<string, string | undefined>>>(plan: Plan, run: RunRecord, env: V): V;
 
 export declare function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader;
 
@@ -1157,6 +1343,8 @@ export declare function scenarioWords(scenario: CompleteScenario): string;
 export declare function scopesNamed(ledger: Ledger, named: string): Promise<Scope[]>;
 
 export declare function scopesOfRun(ledger: Ledger, run: string): Promise<Scope[]>;
+
+export declare function serveAsAgent({ record, plan }: ServableRun, settings: AgentInput): Promise<AgentEnd>;
 
 export declare function setMap(ledger: Ledger, map: OpenMap, limits: MapLimits, actor: Actor): Promise<GateChange[]>;
 
@@ -1176,6 +1364,13 @@ export declare function storeReport(store: string): Promise<StoreReport>;
 
 export declare function storeWithoutPassword(store: string): string;
 
+export declare function taskDetail(ledger: Ledger, task: TaskRecord): Promise<TaskDetail>;
+
+export declare function taskPage(ledger: Ledger, { name, state, after, limit }: TaskSelection): Promise<{
+  tasks: TaskView[];
+  next: TaskRecord | undefined;
+}>;
+
 export declare function timeTicks(endSeconds: number, most: number): number[];
 
 export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
@@ -1192,6 +1387,8 @@ export declare function viewRun(reader: RunReader, id: string, { failures }?: {
   readonly failures?: number;
 }): Promise<RunDetail | undefined>;
 
+export declare function viewRunPage(reader: RunReader, run: RunRecord, most: number): Promise<RunPage | undefined>;
+
 export declare function viewSummary(reader: RunReader, id: string, { most, failures }: {
   readonly most: number;
   readonly failures?: number;
@@ -1201,13 +1398,18 @@ export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): numbe
 
 export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
 
-export declare function wholeOf(source: Source): Spot;
+export declare function wholeOf(source: Source): LocatedValue;
+
+export declare function withDates(value: unknown): unknown;
+
+export declare function withEnvFiles<V extends Variables>({ envFiles }: Pick<Plan, 'envFiles'>, directory: string, env: V): V;
 
 export declare function withLedger<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T>;
 
-export declare function writtenSortKey({ expression, isDescending }: SortKey): string;
-
 // Not exported, and referred to above.
+
+// operate/serve-run
+type AgentInput = Omit<AgentSettings, 'expectFit' | 'expectVersion'>;
 
 // state/attempt-log
 declare class AttemptLog {
@@ -1216,7 +1418,7 @@ declare class AttemptLog {
   close(): Promise<void>;
 }
 
-// view/step-look
+// view/step-views
 type AttemptMark = Pick<AttemptRow, 'generation' | 'attempt' | 'execution'>;
 
 // state/names
@@ -1235,6 +1437,12 @@ declare const BUDGET_KINDS: {
   concurrency: BudgetKind;
   adaptive: BudgetKind;
 };
+
+// state/state-directory
+interface BatchFiles {
+  readonly items: string;
+  readonly results: string;
+}
 
 // document/budget-section
 type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>;
@@ -1393,6 +1601,9 @@ interface ForkShape {
   readonly otherwise: FieldsShape;
 }
 
+// operate/tasks/change-task
+type Found = Pick<TaskRecord, 'scopeKind' | 'scope' | 'id' | 'generation'>;
+
 // operate/find-step
 interface FoundStep {
   readonly run: RunDetail;
@@ -1434,6 +1645,9 @@ interface Hint {
 
 // plan/map-plan
 declare const INPUT_FORMATS: readonly ['json', 'ndjson', 'csv', 'tsv', 'lines'];
+
+// run/agent/agent-event
+type IdleReason = 'not_conducted' | 'no_map';
 
 // process/command
 type InputFeed = (into: InputStream) => Promise<void>;
@@ -1508,6 +1722,15 @@ type JobReader = (source: Source) => Promise<{
   readonly notes: readonly string[];
 }>;
 
+// run/agent/agent-event
+type LeaveReason = 'run_ended' | 'maps_ended' | 'stopped';
+
+// workplaces/left-trees
+interface LeftTrees {
+  readonly trees: readonly string[];
+  readonly branches: readonly string[];
+}
+
 // operate/letters/letter-detail
 interface LetterAttempt {
   readonly attempt: number;
@@ -1554,6 +1777,11 @@ interface ListShape {
 // run/run-events
 type Listener = (event: RunEvent) => void;
 
+// view/live-events
+interface LiveEventOptions {
+  readonly isFromStart?: boolean;
+}
+
 // operate/load-plan
 interface LoadedPlan {
   readonly plan: Plan;
@@ -1562,7 +1790,16 @@ interface LoadedPlan {
   readonly shownFile: string;
 }
 
-// view/step-look
+// document/located
+interface LocatedValue {
+  readonly data: unknown;
+  readonly path: string;
+  readonly name?: string | undefined;
+  readonly key?: Node | undefined;
+  readonly node?: Node | undefined;
+}
+
+// view/step-views
 type LogFinder = (step: string, attempt: AttemptMark) => string | null;
 
 // operate/find-step
@@ -1570,6 +1807,14 @@ interface LogSelection {
   readonly step?: string | undefined;
   readonly attempt?: number | undefined;
   readonly item?: ItemPlace;
+}
+
+// view/views
+interface MapAgentView {
+  readonly pid: number;
+  readonly host: string;
+  readonly slots: number | null;
+  readonly startedAtMs: number;
 }
 
 // plan/map-plan
@@ -1586,14 +1831,6 @@ interface MapErrorPolicy {
 
 // plan/map-plan
 type MapInput = FileInput | CommandInput | GlobInput | StdinInput | RangeInput | ProductInput | ListInput | ValueInput;
-
-// view/read-runs
-interface MapLook {
-  readonly isInterrupted: boolean;
-  readonly failures: number;
-  readonly nowMs: number;
-  readonly sessions?: readonly TimeSpan[];
-}
 
 // plan/map-plan
 interface MapRate {
@@ -1617,6 +1854,16 @@ interface MapStarts {
   readonly items: number | null;
   readonly total: number | null;
   readonly maxRetries: number | null;
+  readonly batch: number;
+  readonly capturesForNone: boolean;
+}
+
+// view/read-runs
+interface MapViewOptions {
+  readonly isInterrupted: boolean;
+  readonly failures: number;
+  readonly nowMs: number;
+  readonly sessions?: readonly TimeSpan[];
 }
 
 // operate/store-care
@@ -1820,15 +2067,6 @@ interface SpoolOptions {
   readonly maxBytes?: number;
 }
 
-// document/spot
-interface Spot {
-  readonly data: unknown;
-  readonly path: string;
-  readonly name?: string | undefined;
-  readonly key?: Node | undefined;
-  readonly node?: Node | undefined;
-}
-
 // operate/operation-error
 interface StartedRun {
   readonly id: string;
@@ -1870,6 +2108,7 @@ interface Stopped {
   readonly stopReason: StopReason | null;
   readonly attemptsAllowed?: number;
   readonly failure?: FailureRecord | null;
+  readonly state?: string;
 }
 
 // operate/store-status
@@ -1879,7 +2118,26 @@ interface StoreReport {
   readonly nowMs: number;
 }
 
-// document/spot
+// operate/tasks/task-view
+interface TaskAttempt extends Pick<AttemptRow, 'generation' | 'attempt' | 'execution' | 'startedAtMs' | 'endedAtMs' | 'outcome' | 'delayBeforeMs' | 'failure' | 'signature'> {
+}
+
+// operate/tasks/task-view
+interface TaskChange {
+  readonly type: string;
+  readonly changedAtMs: number;
+  readonly detail: Json;
+}
+
+// operate/tasks/find-task
+interface TaskSelection {
+  readonly name?: string;
+  readonly state?: TaskStatus;
+  readonly after?: Pick<TaskKey, 'scope' | 'id'>;
+  readonly limit: number;
+}
+
+// document/located
 interface TextPart {
   readonly written: string;
   readonly offset: number;
@@ -1907,6 +2165,13 @@ interface TextShape {
   readonly rule?: NameRule;
   readonly isLine?: boolean;
   readonly isFree?: boolean;
+  readonly libraryPattern?: string;
+}
+
+// run/agent/agent-event
+interface Told {
+  readonly timeMs: number;
+  readonly run: string;
 }
 
 // plan/map-plan
@@ -1931,6 +2196,9 @@ interface ValueInput {
 
 // steps/step-context
 type Values = Readonly<Record<string, Json>>;
+
+// run/env-files
+type Variables = Readonly<Record<string, string | undefined>>;
 
 // view/run-watcher
 interface WatchOptions {

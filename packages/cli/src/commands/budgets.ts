@@ -1,12 +1,12 @@
-/** `reprise budgets list|grant`: the budgets that runs share. Imports the library, the workflow package and output. */
+/** `reprise budgets list|grant|reset`: the budgets that runs share. Imports the library, the workflow package and output. */
 import { budgetViews, ifKept, withLedger } from '@reprise/workflow/internal'
-import { grantBudget } from 'reprise/durable'
+import { grantBudget, resetBudget } from 'reprise/durable'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import { UsageError } from '../failures.js'
 import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { noStoreLines } from '../output/no-store.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { NO_REASON } from '../runs/actor.js'
 import { refuseOptions } from '../input/refused-options.js'
 import { writePage } from '../output/github-commands.js'
@@ -15,12 +15,12 @@ type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: stri
 
 export const list: CommandModule = {
   async run(_given, context) {
-    const { world, settings } = context
+    const { io, settings } = context
     const budgets = await ifKept(settings.store, (ledger) => budgetViews(ledger))
-    if (settings.json) writeJson(world.stdout, { budgets: budgets ?? [] })
+    if (settings.json) writeJson(io.stdout, { budgets: budgets ?? [] })
     else {
-      const lines = budgets ? budgetsTable(budgets, lookFor(world, settings)) : noStoreLines(settings.store)
-      writePage(world, `${lines.join('\n')}\n`)
+      const lines = budgets ? budgetsTable(budgets, displayFor(io, settings)) : noStoreLines(settings.store)
+      writePage(io, `${lines.join('\n')}\n`)
     }
   },
 }
@@ -31,13 +31,28 @@ export const grant: CommandModule = {
       values: { name },
       options: { amount, reason = NO_REASON },
     } = given as unknown as Given
-    const { world, settings } = context
+    const { io, settings } = context
     const count = amountOf(amount)
     const change = await withLedger(settings.store, (ledger) =>
       grantBudget(ledger, name, { amount: count, reason }).catch((error) => refuseOptions(error)),
     )
-    if (settings.json) writeJson(world.stdout, { budget: name, amount: count, change })
-    else if (!settings.quiet) world.stderr.write(`Budget ${name} has ${count} more to spend.\n`)
+    if (settings.json) writeJson(io.stdout, { budget: name, amount: count, change })
+    else if (!settings.quiet) io.stderr.write(`Budget ${name} has ${count} more to spend.\n`)
+  },
+}
+
+export const reset: CommandModule = {
+  async run(given, context) {
+    const {
+      values: { name },
+      options: { reason = NO_REASON },
+    } = given as unknown as Given
+    const { io, settings } = context
+    const change = await withLedger(settings.store, (ledger) =>
+      resetBudget(ledger, name, { reason }).catch((error) => refuseOptions(error)),
+    )
+    if (settings.json) writeJson(io.stdout, { budget: name, action: 'reset', change })
+    else if (!settings.quiet) io.stderr.write(`Budget ${name} is as it was made.\n`)
   },
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { CommandEntry, CommandModule } from '../command.js'
 import { runProgram } from '../program.js'
 import { COMMAND_GROUPS } from './command-table.js'
-import { STATE_CHOICES } from './table/look-commands.js'
+import { STATE_CHOICES } from './table/read-commands.js'
 
 const entries = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 

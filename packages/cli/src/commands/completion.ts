@@ -11,7 +11,7 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript }
 
 export async function run(
   { values: { shell } }: ParsedArguments<{ readonly shell: keyof typeof SCRIPTS }>,
-  { world }: CommandContext,
+  { io }: CommandContext,
 ): Promise<void> {
-  world.stdout.write(SCRIPTS[shell](completedCommands(COMMAND_GROUPS)))
+  io.stdout.write(SCRIPTS[shell](completedCommands(COMMAND_GROUPS)))
 }

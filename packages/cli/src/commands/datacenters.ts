@@ -6,15 +6,16 @@ import { EXIT, type ExitCode } from '../exit-codes.js'
 import { writePage } from '../output/github-commands.js'
 import { datacentersTable } from '../output/jobs/datacenters-table.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
+import { actorOf } from '../runs/actor.js'
 import { withJobs } from '../runs/jobs/with-jobs.js'
 
 export async function run(_given: ParsedArguments, context: CommandContext): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   await withJobs(context, async (jobs) => {
     const datacenters = await jobs.datacenters()
-    if (settings.json) writeJson(world.stdout, { datacenters })
-    else writePage(world, `${datacentersTable(datacenters, Date.now(), lookFor(world, settings)).join('\n')}\n`)
+    if (settings.json) writeJson(io.stdout, { datacenters })
+    else writePage(io, `${datacentersTable(datacenters, Date.now(), displayFor(io, settings)).join('\n')}\n`)
   })
 }
 
@@ -32,9 +33,10 @@ export const enable: CommandModule = {
 }
 
 async function change(name: string, reason: string | null, context: CommandContext): Promise<ExitCode> {
-  const { world, settings } = context
-  await withJobs(context, (jobs) => jobs.disable(name, reason))
-  if (settings.json) writeJson(world.stdout, { datacenter: name, disabled: reason })
-  else world.stdout.write(`${plainText(name)} is ${reason === null ? 'enabled' : 'disabled'}\n`)
+  const { io, settings } = context
+  const { by = '' } = actorOf(undefined)
+  await withJobs(context, (jobs) => jobs.disable(name, reason, { by }))
+  if (settings.json) writeJson(io.stdout, { datacenter: name, disabled: reason })
+  else io.stdout.write(`${plainText(name)} is ${reason === null ? 'enabled' : 'disabled'}\n`)
   return EXIT.done
 }

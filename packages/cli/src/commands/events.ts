@@ -8,7 +8,7 @@ import type { CommandContext } from '../command-context.js'
 import { drained } from '../output/backpressure.js'
 import { writeJson, writeJsonLine } from '../output/json.js'
 import { eventLine } from '../output/runs/event-line.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { findRunOrLast } from '../runs/run-argument.js'
 import { follow } from '../runs/follow.js'
 import { writePage } from '../output/github-commands.js'
@@ -22,33 +22,33 @@ export async function run(
   { values, options }: ParsedArguments<{ readonly run?: string }, Options>,
   context: CommandContext,
 ): Promise<void> {
-  const { world, settings } = context
-  const look = lookFor(world, settings)
+  const { io, settings } = context
+  const display = displayFor(io, settings)
   const isWanted = ({ type }: EventView): boolean => options.type === undefined || options.type.includes(type)
   await withLedger(settings.store, async (ledger) => {
     const { id } = await findRunOrLast(ledger, values.run)
     if (settings.json && options.follow !== true)
-      return writeJson(world.stdout, { events: (await viewEvents(ledger, id)).filter(isWanted) })
+      return writeJson(io.stdout, { events: (await viewEvents(ledger, id)).filter(isWanted) })
     const types = new Set<string>()
     let count = 0
     const tell = (event: EventView): void => {
       types.add(event.type)
       if (!isWanted(event)) return
       count++
-      if (settings.ndjson || settings.json) writeJsonLine(world.stdout, event)
-      else writePage(world, `${eventLine(withAttempt(event), look)}\n`)
+      if (settings.ndjson || settings.json) writeJsonLine(io.stdout, event)
+      else writePage(io, `${eventLine(withAttempt(event), display)}\n`)
     }
     const tellPages = async (pages: AsyncIterable<readonly EventView[]>): Promise<void> => {
       for await (const page of pages) {
         for (const event of page) tell(event)
-        await drained(world.stdout)
+        await drained(io.stdout)
       }
     }
     const follower = new EventFollower(ledger, id)
     if (options.follow === true) await follow(ledger, id, true, () => tellPages(follower.news()))
     else await tellPages(eventPages(ledger, id))
     if (count === 0 && options.type !== undefined && !settings.quiet)
-      world.stderr.write(`${noneOfType(id, options.type, [...types])}\n`)
+      io.stderr.write(`${noneOfType(id, options.type, [...types])}\n`)
   })
 }
 

@@ -9,7 +9,7 @@ import type { PolicyFlagTexts } from '../flag-table.js'
 import { readCommandPolicy } from '../input/policy-fields.js'
 import { definedOf } from '../runs/defined-variables.js'
 import { stdinOfExec } from '../runs/exec-stdin.js'
-import { ExecTelling } from '../runs/exec-telling.js'
+import { ExecReporter } from '../runs/exec-reporter.js'
 import { withSignals } from '../runs/signals.js'
 
 type Options = PolicyFlagTexts & { readonly durable?: string }
@@ -28,33 +28,33 @@ export async function run(
 }
 
 async function execNow(argv: readonly string[], policy: Policy, context: CommandContext): Promise<ProgramExitCode> {
-  const { world } = context
-  const telling = new ExecTelling(argv[0] ?? '', policy.attempts, context)
+  const { io } = context
+  const reporter = new ExecReporter(argv[0] ?? '', policy.attempts, context)
   const say = { onFirst: () => undefined, onSecond: () => undefined }
-  const stdin = await stdinOfExec(world, policy.attempts > 1)
+  const stdin = await stdinOfExec(io, policy.attempts > 1)
   return withSignals(async (stop) => {
     try {
       await execCommand({
         argv,
         policy,
-        env: definedOf(world.env),
+        env: definedOf(io.env),
         cwd: process.cwd(),
         grace: GRACE,
         signal: stop.signal,
-        onOutput: (stream, bytes, attempt) => telling.output(stream, bytes, attempt),
-        observer: telling,
+        onOutput: (stream, bytes, attempt) => reporter.output(stream, bytes, attempt),
+        observer: reporter,
         ...(stdin !== undefined && { openStdin: stdin.open }),
       })
-      await telling.flush()
-      telling.ended(undefined)
+      await reporter.flush()
+      reporter.ended(undefined)
       return EXIT.done
     } catch (error) {
-      await telling.flush()
+      await reporter.flush()
       const code = stop.code()
       if (code !== undefined) return code
       if (error instanceof StdinError) throw new StoreError(error.message, error.suggestion, error)
-      telling.ended(error)
-      return telling.exitCode(error)
+      reporter.ended(error)
+      return reporter.exitCode(error)
     } finally {
       await stdin?.close()
     }

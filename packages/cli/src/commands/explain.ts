@@ -20,7 +20,7 @@ import { openSource } from '../input/open-source.js'
 import { readPolicyFields } from '../input/policy-fields.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { commandWords } from '../output/next-commands.js'
 import { wrapText } from '../output/wrap.js'
 import { writePage } from '../output/github-commands.js'
@@ -35,22 +35,22 @@ interface Read {
 }
 
 export async function run({ values: { file: name, step }, options }: Given, context: CommandContext): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   const fields = readPolicyFields(options)
   const source = name === undefined ? undefined : await openSource(name, context)
   if (source !== undefined && isJob(source)) return explainJobFile(source, step, fields, context)
   const { file, policies, unread } = source === undefined ? readFlags(fields) : await readFile(source, step, fields)
   const explanations = policies.map(explain)
-  if (settings.json) return writeJson(world.stdout, { file, policies: explanations })
+  if (settings.json) return writeJson(io.stdout, { file, policies: explanations })
 
-  const look = lookFor(world, settings)
+  const display = displayFor(io, settings)
   const [only, ...others] = explanations
-  if (only !== undefined && others.length === 0) writePage(world, showExplanation(only, titleOf(only, file), look))
-  else writePage(world, showOverview(explanations, file ?? '', look))
+  if (only !== undefined && others.length === 0) writePage(io, showExplanation(only, titleOf(only, file), display))
+  else writePage(io, showOverview(explanations, file ?? '', display))
   if (settings.quiet) return
-  const { screen } = lookFor(world, settings, world.stderr)
-  const say = (text: string): unknown => world.stderr.write(`\n${wrapText('', text, screen).join('\n')}\n`)
-  const command = commandWords(settings, world.env)(['explain', name ?? '', 'STEP'])
+  const { screen } = displayFor(io, settings, io.stderr)
+  const say = (text: string): unknown => io.stderr.write(`\n${wrapText('', text, screen).join('\n')}\n`)
+  const command = commandWords(settings, io.env)(['explain', name ?? '', 'STEP'])
   if (others.length > 0) say(`\`${command}\` shows one step in full.`)
   const keys = plainText(unread.map((key) => `\`${key}\``).join(', '))
   if (keys !== '') say(`Not looked at: ${keys}.`)
@@ -72,6 +72,7 @@ async function readFile(source: Source, step: string | undefined, fields: Policy
   const changed = policies.map((one) => ({
     step: one.step,
     role: one.role,
+    ...(one.until !== undefined && { until: one.until }),
     // How often items are tried is not what the flags are about.
     starts: null,
     ...normalizePolicy({ ...policyInput(one.policy), ...fields }),
@@ -86,15 +87,15 @@ async function explainJobFile(
   fields: PolicyInput,
   context: CommandContext,
 ): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   if (workflow !== undefined) throw new UsageError('a job has no steps', 'explain the file of one of its workflows')
   if (Object.keys(fields).length > 0) throw new UsageError('a job has no policy that flags could change')
   const { explainJob, readJobFile, readOperatorSettings } = await import('@reprise/jobs/internal')
   const { showJobExplanation } = await import('../output/jobs/job-explanation.js')
   const { request, file } = await readJobFile(source)
-  const explanation = explainJob(request, readOperatorSettings(world.env))
-  if (settings.json) return writeJson(world.stdout, { file, job: explanation })
-  writePage(world, showJobExplanation(explanation, file, lookFor(world, settings)))
+  const explanation = explainJob(request, readOperatorSettings(io.env))
+  if (settings.json) return writeJson(io.stdout, { file, job: explanation })
+  writePage(io, showJobExplanation(explanation, file, displayFor(io, settings)))
 }
 
 function titleOf({ step, role }: Explanation, file: string | null): string {

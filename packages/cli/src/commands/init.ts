@@ -10,7 +10,7 @@ import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError } from '../failures.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { commandWords, shellWord } from '../output/next-commands.js'
 import { makeDirectory, writeNewFile } from '../output/write-file.js'
 import { type Template, type TemplateName, TEMPLATES } from '../templates/template.js'
@@ -27,22 +27,22 @@ export async function run(
     values: { dir = '.' },
     options: { template = DEFAULT_TEMPLATE },
   }: ParsedArguments<{ readonly dir?: string }, Options>,
-  { world, settings }: CommandContext,
+  { io, settings }: CommandContext,
 ): Promise<void> {
   const chosen = TEMPLATES[template]
   const files = Object.keys(chosen.files).map((name) => path.join(dir, name))
   expectNothing(dir, files, template)
   writeAll(dir, chosen)
-  const words = commandWords(settings, world.env)
+  const words = commandWords(settings, io.env)
   const next = [
     ...(path.resolve(dir) === process.cwd() ? [] : [`cd ${shellWord(dir)}`]),
     ...chosen.next.map((typed) => (typed.startsWith('reprise ') ? words(typed.split(' ').slice(1)) : typed)),
   ]
-  if (settings.json) return writeJson(world.stdout, { files, next })
-  for (const file of files) world.stdout.write(`${plainText(file, file.length)}\n`)
+  if (settings.json) return writeJson(io.stdout, { files, next })
+  for (const file of files) io.stdout.write(`${plainText(file, file.length)}\n`)
   if (settings.quiet) return
-  const { cyan } = lookFor(world, settings, world.stderr).style
-  world.stderr.write(next.map((command) => `${cyan('next:')} ${command}\n`).join(''))
+  const { cyan } = displayFor(io, settings, io.stderr).style
+  io.stderr.write(next.map((command) => `${cyan('next:')} ${command}\n`).join(''))
 }
 
 function expectNothing(dir: string, files: readonly string[], template: string): void {

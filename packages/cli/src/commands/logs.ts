@@ -24,7 +24,7 @@ import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
 import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { findRunOrLast } from '../runs/run-argument.js'
 import { follow } from '../runs/follow.js'
 import { written } from '../output/backpressure.js'
@@ -44,7 +44,7 @@ export async function run(
   { values: { run: named, step, item }, options }: Given,
   context: CommandContext,
 ): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
   await withLedger(settings.store, async (ledger) => {
     const record = await findRunOrLast(ledger, named, 'logs')
@@ -66,14 +66,14 @@ export async function run(
           : await findLoggedStep(runReader(ledger, settings.store), runId, step)
     if (view !== undefined && attempt !== undefined && options.follow !== true) expectAttempt(view, runId, attempt)
     const { elsewhere } = logs
-    if (settings.json) return writeJson(world.stdout, { logs: files(), elsewhere })
+    if (settings.json) return writeJson(io.stdout, { logs: files(), elsewhere })
     const printer = new Printer(context)
     await follow(ledger, runId, options.follow === true, () => printer.print(files()))
     if (settings.quiet) return
     if (!printer.hasPrinted)
-      world.stderr.write(elsewhere.length > 0 ? 'No log is here.\n' : `${plainText(withoutOutput(view, runId))}\n`)
+      io.stderr.write(elsewhere.length > 0 ? 'No log is here.\n' : `${plainText(withoutOutput(view, runId))}\n`)
     for (const { host, stateDirectory } of elsewhere)
-      world.stderr.write(
+      io.stderr.write(
         plainText(`Steps of run ${runId} ran on ${host}, and their logs are there: in ${stateDirectory}.`) + '\n',
       )
   })
@@ -127,7 +127,7 @@ class Printer {
   }
 
   private async printFile(file: LogEntry, hasOthers: boolean): Promise<void> {
-    const { world, settings } = this.context
+    const { io, settings } = this.context
     const handle = openSync(file.path, 'r')
     try {
       for (;;) {
@@ -137,9 +137,9 @@ class Printer {
         const length = readSync(handle, buffer, 0, buffer.length, at)
         if (length === 0) return
         if (this.last !== file.path && (hasOthers || this.last !== undefined)) {
-          const { dim } = lookFor(world, settings).style
+          const { dim } = displayFor(io, settings).style
           const title = `── ${file.step}, attempt ${file.attempt}${file.execution > 1 ? `, start ${file.execution}` : ''} ──`
-          if (!settings.quiet) world.stdout.write(`${this.isAtLineStart ? '' : '\n'}${dim(plainText(title))}\n`)
+          if (!settings.quiet) io.stdout.write(`${this.isAtLineStart ? '' : '\n'}${dim(plainText(title))}\n`)
         }
         if (this.last !== file.path) this.decoder = new StringDecoder('utf8')
         this.last = file.path
@@ -154,7 +154,7 @@ class Printer {
   }
 
   private write(bytes: Buffer): void | Promise<void> {
-    const { stdout } = this.context.world
+    const { stdout } = this.context.io
     return written(stdout, stdout.isTTY === true ? Buffer.from(harmless(this.decoder.write(bytes))) : bytes)
   }
 }

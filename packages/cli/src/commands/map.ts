@@ -91,7 +91,7 @@ async function change(
   words: string,
   act: Change,
 ): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   const actor = { reason: options.reason ?? NO_REASON, by: `${userInfo().username}@${hostname()}` }
   const done = await withLedger(settings.store, async (ledger) => {
     const record = await findRun(ledger, values.run)
@@ -100,10 +100,10 @@ async function change(
     return { run: record.id, map: map.map.id, changes, isGoing: await isConducted(ledger, record) }
   })
   const { run, map, changes, isGoing } = done
-  if (settings.json) return writeJson(world.stdout, { run, map, action, changes })
+  if (settings.json) return writeJson(io.stdout, { run, map, action, changes })
   if (settings.quiet) return
-  world.stderr.write(`Map ${map} of run ${run} ${words}.\n`)
+  io.stderr.write(`Map ${map} of run ${run} ${words}.\n`)
   if (isGoing) return
-  world.stderr.write(`No process is executing run ${run}: it holds from its next resume on.\n`)
-  world.stderr.write(`next: ${commandWords(settings, world.env)(['resume', run])}\n`)
+  io.stderr.write(`No process is executing run ${run}: it holds from its next resume on.\n`)
+  io.stderr.write(`next: ${commandWords(settings, io.env)(['resume', run])}\n`)
 }

@@ -1,13 +1,14 @@
 /** `reprise ps`: runs, or what waits now. Imports the workflow package and output. */
 import { type RunState, viewRuns } from '@reprise/workflow'
-import { ifKept, viewRetrying } from '@reprise/workflow/internal'
+import { hasTasks, ifKept, viewRetrying } from '@reprise/workflow/internal'
 import { parseDuration } from 'reprise'
+import { JOB_KIND } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { noStoreLines } from '../output/no-store.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { commandWords } from '../output/next-commands.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
@@ -24,22 +25,22 @@ type Options = {
 const USUAL_LIMIT = 50
 
 export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   const lastMs = options.last === undefined ? undefined : durationOf(options.last)
   const isBounded = options.state !== undefined || lastMs !== undefined || options.retrying === true
   const limit = options.limit === undefined ? (isBounded ? Infinity : USUAL_LIMIT) : limitOf(options.limit)
-  const look = lookFor(world, settings)
+  const display = displayFor(io, settings)
   // Ages are by the ledger's clock, as what is recorded: that of another machine may be another one.
-  const print = (lines: readonly string[]): unknown => writePage(world, `${lines.join('\n')}\n`)
+  const print = (lines: readonly string[]): unknown => writePage(io, `${lines.join('\n')}\n`)
   if (options.retrying === true) {
     const found = await ifKept(
       settings.store,
       async (ledger) => [await viewRetrying(ledger, limit), await ledger.now()] as const,
     )
     const [retrying, nowMs] = found ?? [[], Date.now()]
-    if (settings.json) writeJson(world.stdout, { retrying })
+    if (settings.json) writeJson(io.stdout, { retrying })
     else if (found === undefined) print(noStoreLines(settings.store))
-    else print(retryingTable(retrying, nowMs, look))
+    else print(retryingTable(retrying, nowMs, display))
     return
   }
   const found = await ifKept(settings.store, async (ledger) => {
@@ -49,12 +50,19 @@ export async function run({ options }: ParsedArguments<object, Options>, context
       ...(lastMs !== undefined && { sinceMs: nowMs - lastMs }),
       ...(limit !== Infinity && { limit }),
     }
-    return [await viewRuns(ledger, selection), nowMs] as const
+    const [job] = await ledger.runs({ kind: JOB_KIND, limit: 1 })
+    return [await viewRuns(ledger, selection), nowMs, await hasTasks(ledger), job !== undefined] as const
   })
-  const [runs, nowMs] = found ?? [[], Date.now()]
-  if (settings.json) writeJson(world.stdout, { runs })
+  const [runs, nowMs, areTasksThere, areJobsThere] = found ?? [[], Date.now(), false, false]
+  const command = commandWords(settings, io.env)
+  if (settings.json) writeJson(io.stdout, { runs, hasTasks: areTasksThere })
   else if (found === undefined) print(noStoreLines(settings.store))
-  else print(runsTable(runs, nowMs, look, commandWords(settings, world.env)))
+  else {
+    const tasks = `Programs have durable tasks here as well: ${command(['tasks', 'list'])}`
+    const jobs = `Jobs are listed by their own command: ${command(['job', 'list'])}`
+    const others = settings.quiet ? [] : [...(areTasksThere ? [tasks] : []), ...(areJobsThere ? [jobs] : [])]
+    print([...runsTable(runs, nowMs, display, command), ...others])
+  }
 }
 
 function limitOf(text: string): number {

@@ -7,6 +7,7 @@ import {
   newRunId,
   readParams,
   startRun,
+  withEnvFiles,
 } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
@@ -33,21 +34,22 @@ export async function run(
 ): Promise<ProgramExitCode> {
   const source = await openSource(file, context)
   const { plan, documentDir, notes, shownFile } = await loadPlan(source, file === '-' ? null : file)
+  const env = withEnvFiles(plan, documentDir, context.io.env)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
-  expectNoSecrets(plan, context.world.env, {
+  expectNoSecrets(plan, env, {
     ...given,
     'the path of the file': plan.file,
     'the directory of the file': documentDir,
   })
   const params = readParams(paramTexts(options.param ?? []), plan)
-  const maps = await mapSettingsOf(options, plan, file, context.world)
+  const maps = await mapSettingsOf(options, plan, file, context.io)
   if (options.dryRun === true) {
     writeNotes(shownFile, notes, context)
-    const reading = { ...maps, params: { ...plan.params, ...params }, env: definedOf(context.world.env), documentDir }
+    const reading = { ...maps, params: { ...plan.params, ...params }, env: definedOf(env), documentDir }
     await showPlan(plan, params, reading, context)
     return EXIT.done
   }
-  expectSecrets(plan, context.world.env)
+  expectSecrets(plan, env)
   writeNotes(shownFile, notes, context)
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNewRun(context.settings.store, readId(options.runId, '--run-id'))

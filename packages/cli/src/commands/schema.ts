@@ -9,7 +9,7 @@ const KINDS = { workflow: workflowSchema, policy: policySchema, job: jobSchema }
 
 export async function run(
   { values: { kind = 'workflow' } }: ParsedArguments<{ readonly kind?: keyof typeof KINDS }>,
-  { world }: CommandContext,
+  { io }: CommandContext,
 ): Promise<void> {
-  writeJson(world.stdout, KINDS[kind]())
+  writeJson(io.stdout, KINDS[kind]())
 }

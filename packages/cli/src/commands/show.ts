@@ -10,7 +10,7 @@ import {
   pageOfItems,
   runReader,
   viewItem,
-  viewRun,
+  viewRunPage,
   withLedger,
 } from '@reprise/workflow/internal'
 import type { Ledger, RunRecord } from 'reprise/durable'
@@ -19,7 +19,7 @@ import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { countOf } from '../input/count-flag.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { commandWords } from '../output/next-commands.js'
 import { itemsPage } from '../output/runs/items-page.js'
 import { runPage } from '../output/runs/run-page.js'
@@ -27,7 +27,12 @@ import { stepPage } from '../output/runs/step-page.js'
 import { findRunOrLast } from '../runs/run-argument.js'
 import { writePage } from '../output/github-commands.js'
 
-type Options = { readonly state?: ItemState; readonly limit?: string; readonly after?: string }
+type Options = {
+  readonly all?: true
+  readonly state?: ItemState
+  readonly limit?: string
+  readonly after?: string
+}
 type Values = { readonly run?: string; readonly step?: string; readonly item?: string }
 
 /** What is printed, as data and as lines. */
@@ -36,6 +41,8 @@ interface Shown {
   readonly lines: () => string[]
 }
 
+/** Of a run with more steps, text lists those that people look for. */
+const MOST_STEPS = 1000
 const USUAL_LIMIT = 20
 /** Items are read with their data, which may be large. */
 const MAX_LIMIT = 1000
@@ -44,13 +51,13 @@ export async function run(
   { values, options }: ParsedArguments<Values, Options>,
   context: CommandContext,
 ): Promise<void> {
-  const { world, settings } = context
+  const { io, settings } = context
   const shown = await withLedger(settings.store, async (ledger) => {
     const record = await findRunOrLast(ledger, values.run, 'show')
     return shownOf(ledger, record, values, options, context)
   })
-  if (settings.json) writeJson(world.stdout, shown.data)
-  else writePage(world, `${shown.lines().join('\n')}\n`)
+  if (settings.json) writeJson(io.stdout, shown.data)
+  else writePage(io, `${shown.lines().join('\n')}\n`)
 }
 
 async function shownOf(
@@ -58,32 +65,35 @@ async function shownOf(
   record: RunRecord,
   { step: named, item }: Values,
   options: Options,
-  { world, settings }: CommandContext,
+  { io, settings }: CommandContext,
 ): Promise<Shown> {
   // The ledger's clock, by which all of it was recorded.
   const nowMs = await ledger.now()
   const reader = runReader(ledger, settings.store)
-  const look = lookFor(world, settings)
-  const command = commandWords(settings, world.env)
+  const display = displayFor(io, settings)
+  const command = commandWords(settings, io.env)
   if (named === undefined) {
     expectNoItems(item, options, undefined)
-    const whole = await viewRun(reader, record.id)
-    if (whole === undefined) throw new Error(`run ${record.id} is not there any more`)
-    return { data: whole, lines: () => runPage(whole, nowMs, look, command) }
+    const most = options.all === true || settings.json ? Infinity : MOST_STEPS
+    const page = await viewRunPage(reader, record, most)
+    if (page === undefined) throw new Error(`run ${record.id} is not there any more`)
+    const { unlisted, ...whole } = page
+    return { data: whole, lines: () => runPage(whole, nowMs, display, command, unlisted) }
   }
+  if (options.all === true) throw new UsageError('--all is about the steps of a run', `leave ${named} out`)
   const { run: detail, step } = await findStep(reader, record.id, named)
   if (step.kind !== 'map' || !step.map) expectNoItems(item, options, step.name)
   const map = step.map ? await findMap(ledger, record, step.id) : undefined
-  if (map === undefined) return { data: step, lines: () => stepPage(detail, step, nowMs, look, command) }
+  if (map === undefined) return { data: step, lines: () => stepPage(detail, step, nowMs, display, command) }
   if (item !== undefined) {
     const view = await viewItem(ledger, record, map, await findItem(ledger, record, map, item), settings.store)
-    return { data: view, lines: () => stepPage(detail, view, nowMs, look, command) }
+    return { data: view, lines: () => stepPage(detail, view, nowMs, display, command) }
   }
   const limit = limitOf(options.limit)
   const { state, after } = options
   const selection = { limit, ...(state !== undefined && { state }), ...(after !== undefined && { after }) }
   const page = await pageOfItems(ledger, record, map, selection)
-  return { data: { ...step, page }, lines: () => itemsPage(step, page, { nowMs, limit }, look, command) }
+  return { data: { ...step, page }, lines: () => itemsPage(step, page, { nowMs, limit }, display, command) }
 }
 
 function expectNoItems(item: string | undefined, { state, limit, after }: Options, step: string | undefined): void {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { runProgram } from '../program.js'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-simulate-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -16,7 +16,7 @@ function fileWith(name: string, text: string): string {
 
 const TINY = ['--clients', '5', '--capacity', '50', '--outage', '5s', '--compare', 'none']
 
-async function run(args: readonly string[], env: World['env'] = {}, columns?: number) {
+async function run(args: readonly string[], env: ProcessIo['env'] = {}, columns?: number) {
   const written = { stdout: '', stderr: '' }
   const output = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => (written[name] += text),

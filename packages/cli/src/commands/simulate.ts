@@ -23,7 +23,7 @@ import { openSource } from '../input/open-source.js'
 import { readPolicyFlags } from '../input/policy-flags.js'
 import { flagWords, readScenarioFlags, refuseScenario, type ScenarioFlags } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { withProgress } from '../output/progress.js'
 import { showSimulation } from '../output/simulation.js'
 import { drawStorm } from '../output/svg.js'
@@ -63,11 +63,11 @@ function simulated(
   under: UnderTest,
   given: ScenarioFlags,
   compare: string | undefined,
-  { world, settings }: CommandContext,
+  { io, settings }: CommandContext,
 ): Simulation {
   try {
     const compared = chooseCompared(compare, wellKnown(limitsOf(under.policy)), under.subject.name)
-    return withProgress(world, settings.quiet, (say) =>
+    return withProgress(io, settings.quiet, (say) =>
       runSimulation({ ...given, under, compared, words: flagWords }, (subject, number, of) =>
         say(`simulating ${subject} (${number} of ${of}) …`),
       ),
@@ -78,18 +78,18 @@ function simulated(
 }
 
 function write(simulation: Simulation, next: string, svg: string | undefined, context: CommandContext): void {
-  const { world, settings } = context
+  const { io, settings } = context
   const picture = svg === undefined ? undefined : drawStorm(simulation)
   if (svg === '-' && picture !== undefined) {
-    world.stdout.write(picture)
+    io.stdout.write(picture)
     return
   }
   // Before the text: where it cannot be written, nothing has been said yet.
   if (svg !== undefined && picture !== undefined) writePicture(svg, picture)
   const scenario = scenarioWithUnits(simulation.scenario)
-  if (settings.json) writeJson(world.stdout, { ...simulation, scenario })
-  else writePage(world, showSimulation(simulation, next, lookFor(world, settings)))
-  if (svg !== undefined && !settings.quiet) world.stderr.write(`${plainText(svg)} is written.${leftOut(simulation)}\n`)
+  if (settings.json) writeJson(io.stdout, { ...simulation, scenario })
+  else writePage(io, showSimulation(simulation, next, displayFor(io, settings)))
+  if (svg !== undefined && !settings.quiet) io.stderr.write(`${plainText(svg)} is written.${leftOut(simulation)}\n`)
 }
 
 function leftOut({ policies }: Simulation): string {

@@ -2,20 +2,20 @@
 import { type StoreHint, storeReport, type StoreStatus } from '@reprise/workflow/internal'
 import type { CommandModule } from '../command.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { type CommandWords, commandWords } from '../output/next-commands.js'
 import { storeStatusPage } from '../output/store-status.js'
 import { writePage } from '../output/github-commands.js'
 
 export const showStatus: CommandModule = {
   async run(_given, context) {
-    const { world, settings } = context
+    const { io, settings } = context
     const { status, hints, nowMs } = await storeReport(settings.store)
-    const command = commandWords(settings, world.env)
+    const command = commandWords(settings, io.env)
     const shown = { ...status, hints: hints.map((hint) => hintWords(hint, status, command)) }
-    if (settings.json) return writeJson(world.stdout, shown)
-    const lines = storeStatusPage(shown, nowMs, lookFor(world, settings))
-    writePage(world, `${lines.join('\n')}\n`)
+    if (settings.json) return writeJson(io.stdout, shown)
+    const lines = storeStatusPage(shown, nowMs, displayFor(io, settings))
+    writePage(io, `${lines.join('\n')}\n`)
   },
 }
 

@@ -14,19 +14,19 @@ export async function run(
   { values: { files: names } }: ParsedArguments<{ readonly files: readonly string[] }>,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { world, settings } = context
+  const { io, settings } = context
   const validations: Validation[] = []
   for (const name of names) {
     const validation = await validateSource(name, () => openSource(name, context), readJob)
     // Blocks of problems stand apart.
-    if (!settings.json && validation.error && validations.some(({ error }) => error)) world.stderr.write('\n')
+    if (!settings.json && validation.error && validations.some(({ error }) => error)) io.stderr.write('\n')
     if (!settings.json) tell(validation, context)
     validations.push(validation)
   }
   const bad = validations.filter(({ result }) => !result.ok).length
-  if (settings.json) writeJson(world.stdout, { files: validations.map(({ result }) => result) })
+  if (settings.json) writeJson(io.stdout, { files: validations.map(({ result }) => result) })
   else if (bad > 0 && names.length > 1 && !settings.quiet) {
-    world.stderr.write(`\n${bad} of ${names.length} files ${bad === 1 ? 'has' : 'have'} problems.\n`)
+    io.stderr.write(`\n${bad} of ${names.length} files ${bad === 1 ? 'has' : 'have'} problems.\n`)
   }
   return bad > 0 ? EXIT.invalid : EXIT.done
 }
@@ -39,12 +39,12 @@ async function readJob(source: Source): Promise<{ workflows: number; notes: read
 }
 
 function tell({ result, error }: Validation, context: CommandContext): void {
-  const { world, settings } = context
+  const { io, settings } = context
   if (error !== undefined) {
-    const style = styleFor(settings.color, world.stderr, world.env)
-    return printProblems(error, world.stderr, style, settings.verbose)
+    const style = styleFor(settings.color, io.stderr, io.env)
+    return printProblems(error, io.stderr, style, settings.verbose)
   }
-  writePage(world, `${plainText(result.file)}: ok, ${contentOf(result)}\n`)
+  writePage(io, `${plainText(result.file)}: ok, ${contentOf(result)}\n`)
   writeNotes(result.file, result.notes, context)
 }
 

@@ -1,9 +1,9 @@
 /** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
-import { type RunExcerpt, runReader, RunWatcher, withLedger } from '@reprise/workflow/internal'
+import { LiveEvents, type RunExcerpt, runReader, RunWatcher, withLedger } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { commandWords } from '../output/next-commands.js'
 import { MAX_LISTED, runSummary } from '../output/run-summary.js'
 import { exitCodeOf } from '../runs/conduct.js'
@@ -12,7 +12,7 @@ import { reporterFor } from '../output/run-reporter.js'
 import { UsageError } from '../failures.js'
 import { findRunOrLast } from '../runs/run-argument.js'
 import { untilSignal } from '../runs/until-signal.js'
-import { neutralWorld } from '../output/github-commands.js'
+import { neutralIo } from '../output/github-commands.js'
 
 const LOOK_EVERY_MS = 250
 
@@ -33,14 +33,20 @@ export async function run(
     // What is told has the ledger's times.
     const aheadMs = (await ledger.now()) - Date.now()
     const clock = { ...systemFrameClock, nowMs: () => Date.now() + aheadMs }
-    const reporter = reporterFor(context.world, context.settings, { clock })
+    const reporter = reporterFor(context.io, context.settings, { clock })
+    const live = reporter.record && new LiveEvents(ledger, id, reporter.record, { isFromStart: true })
     const stop = untilSignal()
     try {
       for (let looks = 1; !watcher.isOver && !stop.isStopped(); looks++) {
         const events = (await watcher.look()) ?? []
         // Of one that had ended before, people want to know the end.
         const isPast = watcher.isOver && looks === 1 && !context.settings.ndjson
-        if (!isPast) for (const event of events) reporter.tell(event)
+        if (!isPast)
+          for (const event of events) {
+            reporter.tell(event)
+            live?.hear(event)
+          }
+        await live?.flushed()
         if (!watcher.isOver) await stop.wait(LOOK_EVERY_MS)
       }
     } finally {
@@ -54,12 +60,12 @@ export async function run(
 /** In the words, and with the exit code, of whoever conducted it. */
 function tellEnd(detail: RunExcerpt | undefined, context: CommandContext): ExitCode {
   const { settings } = context
-  const world = neutralWorld(context.world)
+  const io = neutralIo(context.io)
   // Somebody has removed it, or goes on with it already.
   if (detail === undefined || detail.state === 'running') return EXIT.done
-  const look = lookFor(world, settings, world.stderr)
-  const lines = runSummary(detail, look, commandWords(settings, world.env))
-  if (!settings.ndjson && lines.length > 0) world.stderr.write(`${lines.join('\n')}\n`)
+  const display = displayFor(io, settings, io.stderr)
+  const lines = runSummary(detail, display, commandWords(settings, io.env))
+  if (!settings.ndjson && lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`)
   // It has not ended: whoever looked has seen all there is.
   if (detail.state === 'interrupted') return EXIT.done
   const undecided = detail.steps.filter(({ state }) => state === 'undecided').map((step) => step.id)

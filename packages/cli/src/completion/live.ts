@@ -9,7 +9,7 @@
 import { existsSync } from 'node:fs'
 import { DEFAULT_STORE, fileOf } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 import { LIVE_KINDS, type LiveKind } from '../live-command.js'
 
 /** A person waits for it with a finger on the key. */
@@ -19,15 +19,15 @@ const MOST_IDS = 200
 
 type Candidate = readonly [id: string, text: string]
 
-export async function completeLive(args: readonly string[], world: Pick<World, 'stdout' | 'env'>): Promise<void> {
-  const { kind, run, store } = requestOf(args, world.env)
+export async function completeLive(args: readonly string[], io: Pick<ProcessIo, 'stdout' | 'env'>): Promise<void> {
+  const { kind, run, store } = requestOf(args, io.env)
   if (kind === undefined) return
   const candidates = await Promise.race([lookedUp(store, kind, run).catch(() => []), nothingAfter(LIMIT_MS)])
   const lines = candidates.filter(([id]) => isPlain(id)).map(([id, text]) => `${id}\t${flat(text)}\n`)
-  world.stdout.write(lines.join(''))
+  io.stdout.write(lines.join(''))
 }
 
-function requestOf(args: readonly string[], env: World['env']): { kind?: LiveKind; run?: string; store: string } {
+function requestOf(args: readonly string[], env: ProcessIo['env']): { kind?: LiveKind; run?: string; store: string } {
   const at = args.indexOf('--store')
   const given = at === -1 ? undefined : args[at + 1]
   const [kind, run] = at === -1 ? args : args.slice(0, at)
@@ -65,6 +65,10 @@ async function candidatesIn(ledger: Ledger, kind: LiveKind, run: string | undefi
   if (kind === 'steps') {
     const tasks = run === undefined ? [] : await ledger.list({ scopeKind: 'run', scope: run, limit: MOST_IDS })
     return tasks.map(({ id, status }) => [id, status])
+  }
+  if (kind === 'tasks') {
+    const tasks = await ledger.list({ scopeKind: 'task', limit: MOST_IDS, withInput: false })
+    return tasks.map(({ scope, id, status }) => [`${scope}/${id}`, status])
   }
   const { listGates } = await import('reprise/durable')
   const { breakers, budgets } = await listGates(ledger)

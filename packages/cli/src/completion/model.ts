@@ -94,6 +94,8 @@ function completedValue(value: string, choices: readonly string[] | undefined, p
     case 'runs':
     case 'job':
       return { type: 'live', kind: 'runs' }
+    case 'task':
+      return { type: 'live', kind: 'tasks' }
     case 'step':
       return stepOf(path)
     case 'name':

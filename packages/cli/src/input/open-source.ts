@@ -2,11 +2,11 @@
 import { InputError } from '@reprise/workflow'
 import { cureForMissing, NO_FILE, parseSource, readText, type Source, STDIN } from '@reprise/workflow/internal'
 import type { CommandContext } from '../command-context.js'
-import type { Output } from '../world.js'
+import type { Output } from '../process-io.js'
 
-export async function openSource(name: string, { world, settings }: CommandContext): Promise<Source> {
-  if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)
-  const { file, text } = await readText(name, world.stdin).catch((error: unknown) => {
+export async function openSource(name: string, { io, settings }: CommandContext): Promise<Source> {
+  if (name === '-' && io.stdin.isTTY) waitForTyping(settings.input, io.stderr)
+  const { file, text } = await readText(name, io.stdin).catch((error: unknown) => {
     throw withCure(error, name)
   })
   return parseSource(file, text)

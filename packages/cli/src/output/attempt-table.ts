@@ -1,7 +1,7 @@
 /** The attempts of a policy as a table, with bars on a terminal. Imports the table, styles and data. */
 import { type ExplainedAttempt, roundedDuration } from '@reprise/workflow/internal'
 import { fitTable, type FittedColumn } from './fitted-table.js'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import type { Style } from './style.js'
 import { GAP } from './table.js'
 import { textWidth } from './width.js'
@@ -12,17 +12,17 @@ const TAIL_ROWS = 3
 const MIN_BAR = 8
 const MAX_BAR = 24
 
-export function attemptTable(rows: readonly ExplainedAttempt[], look: Look): string[] {
-  const columns = columnsFor(rows, look.style)
+export function attemptTable(rows: readonly ExplainedAttempt[], display: Display): string[] {
+  const columns = columnsFor(rows, display.style)
   const longestMs = rows.reduce((most, row) => Math.max(most, row.maxWaitMs), 0)
-  const shown = shorten(rows, look)
-  const widest = fitTable(columns, shown, look).reduce((most, line) => Math.max(most, textWidth(line)), 0)
-  const cells = Math.min(MAX_BAR, look.screen - widest - GAP.length)
-  if (look.bars && longestMs > 0 && cells >= MIN_BAR) {
-    const paint = (): Style['cyan'] => look.style.cyan
+  const shown = shorten(rows, display)
+  const widest = fitTable(columns, shown, display).reduce((most, line) => Math.max(most, textWidth(line)), 0)
+  const cells = Math.min(MAX_BAR, display.screen - widest - GAP.length)
+  if (display.bars && longestMs > 0 && cells >= MIN_BAR) {
+    const paint = (): Style['cyan'] => display.style.cyan
     columns.push({ title: '', cell: (row) => bar(row, longestMs, cells), paint })
   }
-  return fitTable(columns, shown, look)
+  return fitTable(columns, shown, display)
 }
 
 function columnsFor(rows: readonly ExplainedAttempt[], style: Style): FittedColumn<ExplainedAttempt>[] {
@@ -44,9 +44,9 @@ function columnsFor(rows: readonly ExplainedAttempt[], style: Style): FittedColu
   return columns
 }
 
-function shorten(rows: readonly ExplainedAttempt[], look: Look): readonly (ExplainedAttempt | string)[] {
+function shorten(rows: readonly ExplainedAttempt[], display: Display): readonly (ExplainedAttempt | string)[] {
   const left = rows.length - HEAD_ROWS - TAIL_ROWS
-  if (look.verbose || left <= 1) return rows
+  if (display.verbose || left <= 1) return rows
   return [...rows.slice(0, HEAD_ROWS), `… ${left} attempts left out, -v shows them`, ...rows.slice(-TAIL_ROWS)]
 }
 

@@ -1,5 +1,5 @@
-/** Passes bytes on to an output of the process, no faster than they are read. Imports the world's types. */
-import type { Output } from '../world.js'
+/** Passes bytes on to an output of the process, no faster than they are read. Imports the types of process IO. */
+import type { Output } from '../process-io.js'
 
 /** Waits where the reader is slow, so that what is not read yet stays with the command. */
 export function written(output: Output, bytes: Uint8Array): Promise<void> | void {

@@ -5,7 +5,7 @@
  */
 import { plainNumber, resample, roundUp, timeTicks } from '@reprise/workflow/internal'
 import { formatDuration } from 'reprise'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import type { Style } from './style.js'
 
 export interface LoadOverTime {
@@ -56,10 +56,10 @@ const INKS: Readonly<Record<Ink, (style: Style) => (text: string) => string>> = 
 
 type Cell = readonly [ink: Ink, glyph: string]
 
-export function drawLoad(load: LoadOverTime, look: Look): string[] {
-  const { style } = look
-  const glyphs = look.blocks ? BLOCKS : ASCII
-  const columns = Math.max(MIN_COLUMNS, Math.min(look.width, MAX_COLUMNS) - NUMBERS - 2)
+export function drawLoad(load: LoadOverTime, display: Display): string[] {
+  const { style } = display
+  const glyphs = display.blocks ? BLOCKS : ASCII
+  const columns = Math.max(MIN_COLUMNS, Math.min(display.width, MAX_COLUMNS) - NUMBERS - 2)
   const [attempts, useful] = [resample(load.attempts, columns), resample(load.useful, columns)]
   const top = roundUp(Math.max(load.offered, ...attempts, ...useful))
   const rows = Array.from({ length: ROWS }, (_, index) => ROWS - 1 - index)

@@ -6,7 +6,7 @@ import { type Explanation, matcherWords, plural, roundedDuration, waitLimitMs } 
 import { plainText } from 'reprise/internal'
 import { attemptTable, range } from './attempt-table.js'
 import { fitTableWithIds, type FittedColumn } from './fitted-table.js'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import { wrapText } from './wrap.js'
 
 const MAX_TEXT = 2000
@@ -14,19 +14,23 @@ const MAX_TEXT = 2000
 const MIN_SUMMARY = 24
 const MAX_STEP = 128
 
-export function showExplanation(explanation: Explanation, title: string, look: Look): string {
-  const { style, width } = look
+export function showExplanation(explanation: Explanation, title: string, display: Display): string {
+  const { style, width } = display
   const say = (lead: string, text: string): string[] => wrapText(`  ${lead}`, plainText(text, MAX_TEXT), width)
   const summary = plainText(explanation.summary, MAX_TEXT)
   const lines = [...wrapText('', style.bold(plainText(title)), width), ...wrapText('  ', summary, width, / (?=· )/)]
-  if (explanation.policy.attempts > 1) lines.push(...say('', `retries ${matcherWords(explanation.policy)}`))
-  lines.push('', ...attemptTable(explanation.attempts, look), '')
+  const { until, policy } = explanation
+  if (policy.attempts > 1) {
+    const polls = until === null ? '' : ` and, whatever \`retry_on\` says, while this is false: ${until}`
+    lines.push(...say('', `retries ${matcherWords(policy)}${polls}`))
+  }
+  lines.push('', ...attemptTable(explanation.attempts, display), '')
   lines.push(...endings(explanation).flatMap((sentence) => say('', sentence)))
   const remarks = [
     ...explanation.notes.flatMap((note) => say(style.yellow('note: '), note)),
     ...explanation.hints.flatMap((hint) => say(style.yellow('hint: '), hint.message)),
   ]
-  if (!look.quiet && remarks.length > 0) lines.push('', ...remarks)
+  if (!display.quiet && remarks.length > 0) lines.push('', ...remarks)
   return `${lines.join('\n')}\n`
 }
 
@@ -43,14 +47,20 @@ function endings(explanation: Explanation): string[] {
 /** Of a map: what attempts of the step, attempts of the item and items come to. */
 function startSentences({ role, starts }: Explanation): string[] {
   if (starts === null) return []
-  const { itemAttempts, stepAttempts, perItem, items, total, maxRetries } = starts
+  const { itemAttempts, stepAttempts, perItem, items, total, maxRetries, batch } = starts
   const factors = `${plural(stepAttempts, 'attempt')} of the step × ${plural(itemAttempts, 'attempt')} of an item`
   const each = `It is started up to ${plural(perItem, 'time')} for one item${role === 'item' ? '' : ` (${factors})`}`
   const shared =
     maxRetries === null || itemAttempts === 1 ? '' : `, with ${plural(maxRetries, 'retry', 'retries')} for all`
   const all =
     total === null || items === null ? '' : `, up to ${plural(total, 'time')} for ${plural(items, 'item')}${shared}`
-  return [`${each}${all}.`]
+  const together =
+    role === 'item' && batch > 1
+      ? [
+          `Up to ${batch} items share an attempt. A batch that fails runs once more as single items, which is no attempt.`,
+        ]
+      : []
+  return [`${each}${all}.`, ...together]
 }
 
 /** A limit on the waits counts `Retry-After` as well; and a wait that is never begun cannot be longer. */
@@ -70,8 +80,8 @@ const STARTS: FittedColumn<Explanation> = {
 }
 
 /** One line per step of a workflow. */
-export function showOverview(explanations: readonly Explanation[], title: string, look: Look): string {
-  const { style } = look
+export function showOverview(explanations: readonly Explanation[], title: string, display: Display): string {
+  const { style } = display
   const waits = ({ attempts }: Explanation): string => {
     const last = attempts.at(-1)
     return last === undefined ? '' : range(last.minWaitedMs, last.maxWaitedMs)
@@ -89,6 +99,6 @@ export function showOverview(explanations: readonly Explanation[], title: string
     { title: 'hints', align: 'right', cell: ({ hints, notes }) => String(hints.length + notes.length), expendable: 2 },
     { title: 'policy', cell: ({ summary }) => plainText(summary, MAX_TEXT), least: MIN_SUMMARY, expendable: 3 },
   ]
-  const heading = wrapText('', style.bold(plainText(title)), look.screen)
-  return `${[...heading, '', ...fitTableWithIds([step], columns, explanations, look)].join('\n')}\n`
+  const heading = wrapText('', style.bold(plainText(title)), display.screen)
+  return `${[...heading, '', ...fitTableWithIds([step], columns, explanations, display)].join('\n')}\n`
 }

@@ -2,7 +2,7 @@
  * Tables that fit the window: texts are cut down to what they can do with, then the least important columns go. In a pipe
  * everything is there. Imports tables and widths.
  */
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import { GAP, INDENT } from './table.js'
 import { cutText, padText, textWidth } from './width.js'
 
@@ -25,21 +25,25 @@ interface Measured<T> {
 }
 
 /** The first line is the titles. A row that is a string is a line of its own. A column without any text is left out. */
-export function fitTable<T>(columns: readonly FittedColumn<T>[], rows: readonly (T | string)[], look: Look): string[] {
+export function fitTable<T>(
+  columns: readonly FittedColumn<T>[],
+  rows: readonly (T | string)[],
+  display: Display,
+): string[] {
   const measured = fit(
     columns.map((column) => measure(column, rows)).filter((column) => column !== undefined),
-    look.screen,
+    display.screen,
   )
   const titles = measured.map(({ column, width }) => padText(cutText(column.title, width), width, column.align))
   const lines = rows.map((row, index) => {
-    if (typeof row === 'string') return INDENT + look.style.dim(cutText(row, look.screen - INDENT.length))
+    if (typeof row === 'string') return INDENT + display.style.dim(cutText(row, display.screen - INDENT.length))
     const cells = measured.map(({ column, cells: texts, width }) => {
       const text = padText(cutText(texts[index] ?? '', width), width, column.align)
       return column.paint === undefined ? text : column.paint(row)(text)
     })
     return (INDENT + cells.join(GAP)).trimEnd()
   })
-  return [(INDENT + look.style.dim(titles.join(GAP))).trimEnd(), ...lines]
+  return [(INDENT + display.style.dim(titles.join(GAP))).trimEnd(), ...lines]
 }
 
 /**
@@ -50,17 +54,17 @@ export function fitTableWithIds<T>(
   ids: readonly FittedColumn<T>[],
   columns: readonly FittedColumn<T>[],
   rows: readonly T[],
-  look: Look,
+  display: Display,
 ): string[] {
   const needed = [...ids, ...columns.filter(({ expendable }) => expendable === undefined)]
   const least = needed.flatMap((column) => {
     const measured = measure(column, rows)
     return measured === undefined ? [] : [leastOf(measured)]
   })
-  if (INDENT.length + least.reduce((sum, width) => sum + width + GAP.length, -GAP.length) <= look.screen)
-    return fitTable([...ids, ...columns], rows, look)
+  if (INDENT.length + least.reduce((sum, width) => sum + width + GAP.length, -GAP.length) <= display.screen)
+    return fitTable([...ids, ...columns], rows, display)
   const indent = (line: string): string => `${INDENT}${line}`
-  const [titles = '', ...lines] = fitTable(columns, rows, { ...look, screen: look.screen - INDENT.length })
+  const [titles = '', ...lines] = fitTable(columns, rows, { ...display, screen: display.screen - INDENT.length })
   const idLine = (row: T): string =>
     INDENT + ids.map(({ cell, paint }) => (paint?.(row) ?? ((text: string) => text))(cell(row))).join('  ')
   return [indent(titles), ...rows.flatMap((row, index) => [idLine(row), indent(lines[index] ?? '')])]

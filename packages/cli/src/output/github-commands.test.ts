@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { World } from '../world.js'
-import { annotation, groupMarks, isGitHub, neutralLines, neutralWorld, writePage } from './github-commands.js'
+import type { ProcessIo } from '../process-io.js'
+import { annotation, groupMarks, isGitHub, neutralLines, neutralIo, writePage } from './github-commands.js'
 import { writeJson, writeJsonLine } from './json.js'
 
 /** What the runner does with lines: which commands it obeys, in order. Both of its spellings, as its source has them. */
@@ -45,7 +45,7 @@ test.each([...EVIL, '###[error]x', '##[error]', '::error::\n::warning::y'])(
 )
 
 test('a page has no command under GitHub Actions, and is as it was elsewhere', () => {
-  const page = (env: World['env']): string => {
+  const page = (env: ProcessIo['env']): string => {
     let said = ''
     writePage({ stdout: { write: (text) => (said += text) }, env }, `${EVIL.join('\n')}\n`)
     return said
@@ -71,7 +71,7 @@ test('an annotation is one line, whatever it says', () => {
 
 test('only under GitHub Actions is stderr guarded, and stdin is not touched', () => {
   const said: string[] = []
-  const worldWith = (env: World['env']): World => ({
+  const ioWith = (env: ProcessIo['env']): ProcessIo => ({
     get stdin(): never {
       throw new Error('it is touched')
     },
@@ -79,9 +79,9 @@ test('only under GitHub Actions is stderr guarded, and stdin is not touched', ()
     stderr: { write: (text) => said.push(text) },
     env,
   })
-  const plain = worldWith({ CI: 'true' })
+  const plain = ioWith({ CI: 'true' })
   expect(isGitHub(plain.env)).toBe(false)
-  expect(neutralWorld(plain)).toBe(plain)
-  neutralWorld(worldWith({ GITHUB_ACTIONS: 'true' })).stderr.write('x: ::error::y\n')
+  expect(neutralIo(plain)).toBe(plain)
+  neutralIo(ioWith({ GITHUB_ACTIONS: 'true' })).stderr.write('x: ::error::y\n')
   expect(said[0]).toMatch(/^::stop-commands::(\S+)\nx: ::error::y\n::\1::\n$/)
 })

@@ -4,12 +4,12 @@
  *
  * Invariant: the runner obeys no text of a step, a name or an error. Text that looks like a command is put between
  * `::stop-commands::TOKEN` and `::TOKEN::`, with a random token. JSON is escaped instead (json.ts). Exceptions: `exec` and
- * `logs` pass on the bytes of commands unchanged. Imports Node and the world's types.
+ * `logs` pass on the bytes of commands unchanged. Imports Node and the types of process IO.
  */
 import { randomUUID } from 'node:crypto'
-import type { Output, World } from '../world.js'
+import type { Output, ProcessIo } from '../process-io.js'
 
-export function isGitHub(env: World['env']): boolean {
+export function isGitHub(env: ProcessIo['env']): boolean {
   return env['GITHUB_ACTIONS'] === 'true'
 }
 
@@ -35,14 +35,14 @@ export function neutralLines(text: string): string {
 }
 
 /** Writes text for people to stdout. */
-export function writePage({ stdout, env }: Pick<World, 'stdout' | 'env'>, text: string): void {
+export function writePage({ stdout, env }: Pick<ProcessIo, 'stdout' | 'env'>, text: string): void {
   stdout.write(isGitHub(env) ? neutralLines(text) : text)
 }
 
-/** The same world, in which nothing that is said on stderr is taken for a command. */
-export function neutralWorld(world: World): World {
-  if (!isGitHub(world.env)) return world
-  const { stderr } = world
+/** The same IO, in which nothing that is said on stderr is taken for a command. */
+export function neutralIo(io: ProcessIo): ProcessIo {
+  if (!isGitHub(io.env)) return io
+  const { stderr } = io
   const neutral: Output = {
     write: (text) => stderr.write(neutralLines(text)),
     get writable() {
@@ -50,7 +50,7 @@ export function neutralWorld(world: World): World {
     },
   }
   // Not copied: to read the stdin of the process is to open it.
-  return Object.create(world, { stderr: { value: neutral } }) as World
+  return Object.create(io, { stderr: { value: neutral } }) as ProcessIo
 }
 
 function stopMarks(): { readonly begin: string; readonly end: string } {

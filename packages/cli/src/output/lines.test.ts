@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunEvent } from '@reprise/workflow'
+import type { EventView, RunEvent } from '@reprise/workflow'
 import {
   EVIL,
   EXIT_75,
@@ -11,13 +11,13 @@ import {
   stepEvent,
   STORY,
 } from '../testing/sample-run.js'
-import { withDates } from './json-times.js'
+import { withDates } from '@reprise/workflow/internal'
 import { RunLines } from './lines.js'
 import { reporterFor } from './run-reporter.js'
 import type { Settings } from '../settings.js'
 
-function linesOf(events: readonly RunEvent[], look: { quiet?: boolean; verbose?: boolean } = {}): string[] {
-  const lines = new RunLines({ ...PIPE, ...look })
+function linesOf(events: readonly RunEvent[], display: { quiet?: boolean; verbose?: boolean } = {}): string[] {
+  const lines = new RunLines({ ...PIPE, ...display })
   return events.flatMap((event) => lines.linesOf(event))
 }
 
@@ -76,6 +76,14 @@ test.each([
   [
     { type: 'budget_denied', timeMs: START, run: 'r', step: 'fetch', budget: 'api', reason: 'count_exhausted' },
     ['Budget api denies fetch: count_exhausted'],
+  ],
+  [
+    { type: 'store_away', timeMs: START, run: 'r', store: 'postgres://h/db', reason: 'connect ECONNREFUSED' },
+    ['The store postgres://h/db does not answer (connect ECONNREFUSED): what is to be recorded waits for it'],
+  ],
+  [
+    { type: 'store_back', timeMs: START, run: 'r', store: 'postgres://h/db', awayMs: 61_500 },
+    ['The store postgres://h/db answers again, after 1m2s'],
   ],
   [stepEvent('output', 'fetch'), []],
   [runFinished(), []],
@@ -162,17 +170,24 @@ const SETTINGS: Settings = {
   input: false,
 }
 
+const NOWHERE = { step: null, attempt: null, attemptsAllowed: null, correlationId: null }
+const RECORDED: readonly EventView[] = [
+  { timeMs: START, type: 'run_started', run: 'r1', ...NOWHERE, detail: { kind: 'workflow', name: 'n' } },
+  { timeMs: START + 5, type: 'run_finished', run: 'r1', ...NOWHERE, detail: { status: 'failed' } },
+]
+
 function reported(settings: Partial<Settings>, isTTY: boolean, env: Record<string, string> = {}, live?: boolean) {
   const written = { stdout: '', stderr: '' }
   const output = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => (written[name] += text),
     ...(isTTY && { isTTY, columns: 80, rows: 24 }),
   })
-  const world = { stdin: (async function* () {})(), stdout: output('stdout'), stderr: output('stderr'), env }
+  const io = { stdin: (async function* () {})(), stdout: output('stdout'), stderr: output('stderr'), env }
   const ticks: (() => void)[] = []
   const clock = { nowMs: () => START, every: (_: number, tick: () => void) => (ticks.push(tick), () => undefined) }
-  const reporter = reporterFor(world, { ...SETTINGS, ...settings }, { clock, ...(live !== undefined && { live }) })
+  const reporter = reporterFor(io, { ...SETTINGS, ...settings }, { clock, ...(live !== undefined && { live }) })
   for (const event of STORY) reporter.tell(event)
+  for (const event of RECORDED) reporter.record?.(event)
   reporter.say('note: said')
   for (const tick of ticks) tick()
   void reporter.end()
@@ -196,12 +211,13 @@ test('a terminal gets a live view; a pipe, CI, NO_COLOR, -v and -q get lines', (
   expect(reported({}, true, {}, false).isLive).toBe(false)
 })
 
-test('--ndjson writes every event to stdout as it is, a line each', () => {
+test('--ndjson writes every recorded event to stdout as it is, a line each, and nobody else is given any', () => {
   const { stdout, stderr } = reported({ ndjson: true }, true)
   const events = stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as RunEvent)
-  expect(events).toEqual(withDates(STORY))
+    .map((line) => JSON.parse(line) as EventView)
+  expect(events).toEqual(RECORDED.map(withDates))
   expect(stderr).toBe('note: said\n')
+  expect(reported({}, false).stdout).toBe('')
 })

@@ -3,9 +3,9 @@
  * says why it is final. Text of others is made plain. Imports words and types.
  */
 import type { RunEvent, StepState } from '@reprise/workflow'
-import { attemptsText, failureText, plural, roundedDuration, skipText } from '@reprise/workflow/internal'
-import { plainText } from 'reprise/internal'
-import type { Look } from './look.js'
+import { attemptsText, deniedText, failureText, plural, roundedDuration, skipText } from '@reprise/workflow/internal'
+import { plainText, storeAwayLine, storeBackLine } from 'reprise/internal'
+import type { Display } from './display.js'
 import { MapLines } from './map-lines.js'
 import { StepNames } from './step-names.js'
 
@@ -18,33 +18,33 @@ const DONE = ['succeeded', 'recovered', 'skipped', 'failed', 'cancelled'] as con
 
 /** Remembers which of the steps in hand it has spoken of. */
 export class RunLines {
-  private readonly look: Look
+  private readonly display: Display
   private readonly names: StepNames
   private readonly begun = new Set<string>()
   private readonly maps: MapLines
 
-  constructor(look: Look, names: StepNames = new StepNames()) {
-    this.look = look
+  constructor(display: Display, names: StepNames = new StepNames()) {
+    this.display = display
     this.names = names
-    this.maps = new MapLines(look, names)
+    this.maps = new MapLines(display, names)
   }
 
   /** Mostly one line, or none. Quiet leaves out all but final failures. */
   linesOf(event: RunEvent): string[] {
     this.names.hear(event)
-    if (this.look.quiet && !isFinalFailure(event)) return []
+    if (this.display.quiet && !isFinalFailure(event)) return []
     switch (event.type) {
       case 'run_started':
         return [startLine(event)]
       case 'attempt_started':
         return this.attemptLines(event)
       case 'attempt_failed':
-        return this.look.verbose ? [this.attemptFailureLine(event)] : []
+        return this.display.verbose ? [this.attemptFailureLine(event)] : []
       case 'waiting':
         return [this.retryLine(event)]
       case 'parked':
         return [
-          `${this.look.style.yellow('Parked')} ${this.attemptOf(event)}: waiting in the queue of budget ${plainText(event.budget)}`,
+          `${this.display.style.yellow('Parked')} ${this.attemptOf(event)}: waiting in the queue of budget ${plainText(event.budget)}`,
         ]
       case 'step_finished':
         return this.endLines(event)
@@ -57,6 +57,11 @@ export class RunLines {
         return [`Breaker ${plainText(event.breaker)} is ${plainText(event.to)} (was ${plainText(event.from)})`]
       case 'budget_denied':
         return [`Budget ${plainText(event.budget)} denies ${this.nameOf(event)}: ${plainText(event.reason)}`]
+      case 'group_waiting':
+        return [`Waiting for run ${plainText(event.holder)}, which has the group ${plainText(event.group)}`]
+      case 'store_away':
+      case 'store_back':
+        return [storeLine(event)]
       case 'map_started':
       case 'map_progress':
       case 'map_note':
@@ -71,7 +76,7 @@ export class RunLines {
 
   /** A retry has been spoken of already. */
   private attemptLines(event: StepEvent): string[] {
-    if (this.begun.has(event.step) && !this.look.verbose) return []
+    if (this.begun.has(event.step) && !this.display.verbose) return []
     this.begun.add(event.step)
     return [`Running ${event.attempt > 1 ? this.attemptOf(event) : this.nameOf(event)}`]
   }
@@ -84,13 +89,13 @@ export class RunLines {
 
   private retryLine(event: EventOf<'waiting'>): string {
     this.begun.add(event.step)
-    const retrying = `${this.look.style.yellow('Retrying')} ${this.attemptOf(event)}`
+    const retrying = `${this.display.style.yellow('Retrying')} ${this.attemptOf(event)}`
     return `${retrying} after ${roundedDuration(event.delayMs)}${because(failureText(event.failure))}`
   }
 
   private endLines(event: Finished): string[] {
     this.begun.delete(event.step)
-    const { style, quiet } = this.look
+    const { style, quiet } = this.display
     const name = this.nameOf(event)
     switch (event.state) {
       case 'succeeded':
@@ -119,8 +124,10 @@ export class RunLines {
   private failureLine(event: Finished): string {
     const why = [event.stopReason ?? '', event.continued ? 'the run goes on' : ''].filter((part) => part !== '')
     const reason = why.length === 0 ? '' : ` (${why.join('; ')})`
-    const head = `${this.look.style.red('FAILED')} ${this.nameOf(event)} after ${attemptsText(event.attempt)}`
-    return `${head}${reason}${because(failureText(event.failure))}`
+    const head = `${this.display.style.red('FAILED')} ${this.nameOf(event)} after ${attemptsText(event.attempt)}`
+    const denied = deniedText(event.failure)
+    const cause = [denied, failureText(event.failure)].filter((text) => text !== '').join('; before that: ')
+    return `${head}${reason}${because(cause)}`
   }
 
   private attemptOf(event: StepEvent): string {
@@ -130,6 +137,12 @@ export class RunLines {
   private nameOf(of: { readonly step: string }): string {
     return this.names.nameOf(of)
   }
+}
+
+/** Said in a live view too, which has no place for it. */
+export function storeLine(event: EventOf<'store_away' | 'store_back'>): string {
+  const { type, store } = event
+  return type === 'store_away' ? storeAwayLine(store, event.reason) : storeBackLine(store, event.awayMs)
 }
 
 function isFinalFailure(event: RunEvent): boolean {

@@ -5,7 +5,7 @@
 import type { MapCounts, RunEvent } from '@reprise/workflow'
 import { attemptsText, failureText, haltText, plural, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import type { StepNames } from './step-names.js'
 
 type EventOf<T> = Extract<RunEvent, { readonly type: T }>
@@ -15,23 +15,24 @@ type MapEvent = EventOf<'map_started' | 'map_progress' | 'map_note' | 'item_fail
 const PROGRESS_EVERY_MS = 10_000
 
 export class MapLines {
-  private readonly look: Look
+  private readonly display: Display
   private readonly names: StepNames
   private toldAtMs = 0
 
-  constructor(look: Look, names: StepNames) {
-    this.look = look
+  constructor(display: Display, names: StepNames) {
+    this.display = display
     this.names = names
   }
 
   linesOf(event: MapEvent): string[] {
     const name = this.names.nameOf(event)
-    const { style } = this.look
+    const { style } = this.display
     switch (event.type) {
       case 'map_started': {
         this.toldAtMs = event.timeMs
-        const { total, pending, retrying } = event.counts
-        const left = pending + retrying
+        const { total, pending, running, retrying } = event.counts
+        // Agents run some, and what a killed process ran is still recorded as running.
+        const left = pending + running + retrying
         return [`Running ${name}: ${plural(total, 'item')}${left === total ? '' : `, ${left} left`}`]
       }
       case 'map_progress':
@@ -61,7 +62,7 @@ export class MapLines {
   }
 
   private endLines({ state, counts, recovered, halted, failure }: EventOf<'map_finished'>, name: string): string[] {
-    const { style } = this.look
+    const { style } = this.display
     if (failure !== null) return [`${style.red('FAILED')} ${name}: ${failureText(failure)}`]
     const more = recovered > 0 ? ` (${recovered} recovered)` : ''
     const text = `${name}: ${countsText(counts)}${more}`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Writable } from 'node:stream'
 import { afterAll, expect, test } from 'vitest'
-import type { Output } from '../world.js'
+import type { Output } from '../process-io.js'
 import { OrderedOutput } from './ordered-output.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-ordered-'))

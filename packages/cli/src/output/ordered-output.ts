@@ -1,12 +1,12 @@
 /**
  * An output that lines and whole files are written to, one after the other: what is said while a file is copied comes
- * after it. Imports Node, the world's types and the parts of output.
+ * after it. Imports Node, the types of process IO and the parts of output.
  *
  * Invariants: what can be written at once is; of a file, one piece is in memory; a reader that is slow is waited for.
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
-import type { Output } from '../world.js'
+import type { Output } from '../process-io.js'
 import { written } from './backpressure.js'
 import { harmless } from './harmless-text.js'
 

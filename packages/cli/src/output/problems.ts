@@ -6,7 +6,7 @@ import type { InputError, Problem } from '@reprise/workflow'
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { OutputError } from '../output-error.js'
-import type { Output } from '../world.js'
+import type { Output } from '../process-io.js'
 import type { Style } from './style.js'
 import { textWidth } from './width.js'
 import { wrapText } from './wrap.js'
@@ -34,10 +34,10 @@ export function printProblems(error: InputError | OutputError, output: Output, s
 export function writeNotes(
   file: string,
   notes: readonly string[],
-  { world, settings }: Pick<CommandContext, 'world' | 'settings'>,
+  { io, settings }: Pick<CommandContext, 'io' | 'settings'>,
 ): void {
   if (settings.quiet) return
-  for (const note of notes) world.stderr.write(`${plainText(file)}: note: ${plainText(note)}\n`)
+  for (const note of notes) io.stderr.write(`${plainText(file)}: note: ${plainText(note)}\n`)
 }
 
 function describe(problem: Problem, lines: readonly string[], style: Style, columns: number): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 import { withProgress } from './progress.js'
 
 test('the line of progress is cleared when the work throws', () => {
@@ -9,6 +9,6 @@ test('the line of progress is cleared when the work throws', () => {
     say('simulating none (1 of 2) …')
     throw new Error('broken')
   }
-  expect(() => withProgress({ stderr, env: {} } as unknown as World, false, work)).toThrow('broken')
+  expect(() => withProgress({ stderr, env: {} } as unknown as ProcessIo, false, work)).toThrow('broken')
   expect(written).toBe('\r\u001b[Ksimulating none (1 of 2) …\r\u001b[K')
 })

@@ -2,15 +2,15 @@
  * Shows a run while it is executed: a live view on a terminal, lines in pipes, JSON lines for programs, and the output of
  * its steps as `--output` asks. Imports all of these.
  */
-import type { OutputListener, RunEvent } from '@reprise/workflow'
+import type { EventView, OutputListener, RunEvent } from '@reprise/workflow'
 import type { Settings } from '../settings.js'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 import { type AttemptPrinter, printersFor } from './attempt-printers.js'
 import { isGitHub, neutralLines } from './github-commands.js'
 import { writeJsonLine } from './json.js'
-import { RunLines } from './lines.js'
+import { RunLines, storeLine } from './lines.js'
 import { type FrameClock, startLiveView } from './live/live-view.js'
-import { lookFor } from './look.js'
+import { displayFor } from './display.js'
 import { OrderedOutput } from './ordered-output.js'
 import type { OutputMode } from '../output-mode.js'
 import { StepNames } from './step-names.js'
@@ -18,6 +18,8 @@ import { isTerminal } from './style.js'
 
 export interface RunReporter {
   tell(event: RunEvent): void
+  /** Writes an event for programs; undefined where nobody asked for them. */
+  readonly record: ((event: EventView) => void) | undefined
   /** A line of talk, already plain, that stays; not with `--quiet`. */
   say(line: string): void
   /** Hears the output of attempts. */
@@ -37,18 +39,18 @@ export interface ReporterOptions {
   readonly clock?: FrameClock
 }
 
-export function reporterFor(world: World, settings: Settings, options: ReporterOptions = {}): RunReporter {
-  const { stdout, stderr, env } = world
+export function reporterFor(io: ProcessIo, settings: Settings, options: ReporterOptions = {}): RunReporter {
+  const { stdout, stderr, env } = io
   const { quiet, verbose, ndjson } = settings
   const { output: mode = 'none', live: mayBeLive = true, clock } = options
-  const look = lookFor(world, settings, stderr)
+  const display = displayFor(io, settings, stderr)
   // What goes on for pages leaves no place for a picture.
   const isQuiet = quiet || ndjson
   const isLive = mayBeLive && !isQuiet && !verbose && isTerminal(stderr, env) && (mode === 'failed' || mode === 'none')
-  const live = isLive ? startLiveView({ output: stderr, look, ...(clock && { clock }) }) : undefined
+  const live = isLive ? startLiveView({ output: stderr, display, ...(clock && { clock }) }) : undefined
   const names = new StepNames()
   const bound = new ProgressBound()
-  const lines = live === undefined && !ndjson ? new RunLines(look, names) : undefined
+  const lines = live === undefined && !ndjson ? new RunLines(display, names) : undefined
   const ordered = new OrderedOutput(stderr)
   const write = (together: readonly string[]): void => {
     if (live !== undefined) for (const line of together) live.say(line)
@@ -57,16 +59,17 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
       ordered.text(isGitHub(env) ? neutralLines(text) : text)
     }
   }
-  const { style } = look
+  const { style } = display
   const printers = printersFor(mode, { output: ordered, names, style, isGitHub: isGitHub(env), isQuiet: quiet, write })
   return {
     tell: (event) => {
       names.hear(event)
-      if (ndjson && bound.isTold(event)) writeJsonLine(stdout, event)
       live?.tell(event)
+      if (event.type === 'store_away' || event.type === 'store_back') live?.say(storeLine(event))
       write(lines?.linesOf(event) ?? [])
       for (const printer of printers) printer.tell(event)
     },
+    record: ndjson ? (event) => (bound.isTold(event) ? writeJsonLine(stdout, event) : undefined) : undefined,
     say: (line) => (quiet ? undefined : write([line])),
     output: listenerOf(printers, ordered.fail),
     end: async () => {
@@ -83,9 +86,8 @@ const PROGRESS_EVERY_MS = 1000
 class ProgressBound {
   private readonly toldAtMs = new Map<string, number>()
 
-  isTold(event: RunEvent): boolean {
-    if (event.type !== 'map_progress') return true
-    const { step, timeMs } = event
+  isTold({ type, step, timeMs }: EventView): boolean {
+    if (type !== 'map_progress' || step === null) return true
     if (timeMs - (this.toldAtMs.get(step) ?? -Infinity) < PROGRESS_EVERY_MS) return false
     this.toldAtMs.set(step, timeMs)
     return true

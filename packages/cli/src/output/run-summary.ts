@@ -4,6 +4,7 @@
  */
 import {
   attemptsText,
+  denierOf,
   failureReason,
   failureText,
   fallbackId,
@@ -17,7 +18,7 @@ import {
   timeWords,
 } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import { type CommandWords, plainCommand } from './next-commands.js'
 import { countWords, runPaint, runWord } from './state-words.js'
 import { pathFromHere } from './path-from-here.js'
@@ -35,15 +36,15 @@ const MIN_BESIDE = 28
 type Summed = RunDetail & Partial<Pick<RunExcerpt, 'totals'>>
 
 /** Lines for people; without `--quiet`, also what went well. `left`: items that wait, since only a part was asked for. */
-export function runSummary(run: Summed, look: Look, command: CommandWords = plainCommand, left = 0): string[] {
-  const last = lastLines(run, look, command, left)
-  if (look.quiet) return run.state === 'succeeded' ? [] : last
+export function runSummary(run: Summed, display: Display, command: CommandWords = plainCommand, left = 0): string[] {
+  const last = lastLines(run, display, command, left)
+  if (display.quiet) return run.state === 'succeeded' ? [] : last
   const blocks = [
-    block(look.style.green('Recovered:'), 'recovered', recoveredLines, run, look, command),
-    block(look.style.red('Failed:'), 'failed', failedLines, run, look, command),
-    block(look.style.red('Undecided:'), 'undecided', undecidedLines, run, look, command),
-    ...run.steps.filter(hasNews).map((step) => mapBlock(step, look)),
-    nextLines(run, look, command),
+    block(display.style.green('Recovered:'), 'recovered', recoveredLines, run, display, command),
+    block(display.style.red('Failed:'), 'failed', failedLines, run, display, command),
+    block(display.style.red('Undecided:'), 'undecided', undecidedLines, run, display, command),
+    ...run.steps.filter(hasNews).map((step) => mapBlock(step, display)),
+    nextLines(run, display, command),
     last,
   ]
   return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]))
@@ -54,8 +55,8 @@ function hasNews({ map }: StepView): boolean {
   return map !== null && map !== undefined && (map.failures.length > 0 || map.halted !== null || map.isPaused)
 }
 
-function mapBlock(step: StepView, look: Look): string[] {
-  return [look.style.yellow('Items:'), ...mapFacts(step, look)]
+function mapBlock(step: StepView, display: Display): string[] {
+  return [display.style.yellow('Items:'), ...mapFacts(step, display)]
 }
 
 function block(
@@ -63,24 +64,24 @@ function block(
   state: keyof RunExcerpt['totals'],
   linesOf: (step: StepView, run: RunDetail) => string[],
   run: Summed,
-  look: Look,
+  display: Display,
   command: CommandWords,
 ): string[] {
   // Maps have a block of their own, unless they could not begin: then there are no items to tell of.
   const isPlain = ({ map, failure }: StepView): boolean => !map || failure !== null
   const steps = run.steps.filter((step) => step.state === state && isPlain(step))
   if (steps.length === 0) return []
-  const shown = look.verbose ? steps : steps.slice(0, MAX_LISTED)
+  const shown = display.verbose ? steps : steps.slice(0, MAX_LISTED)
   const nameOf = (step: StepView): string => plainText(step.name, MAX_NAME)
   const widest = shown.reduce((most, step) => Math.max(most, textWidth(nameOf(step))), 0)
   // A long name in a narrow window leaves no space beside it.
-  const isBeside = widest + MIN_BESIDE <= look.screen
+  const isBeside = widest + MIN_BESIDE <= display.screen
   const lines = shown.flatMap((step) => {
     const texts = linesOf(step, run)
-    const name = look.style.bold(padText(nameOf(step), isBeside ? widest : 0))
-    if (!isBeside) return [`  ${name}`, ...texts.flatMap((text) => wrapText('    ', text, look.screen))]
+    const name = display.style.bold(padText(nameOf(step), isBeside ? widest : 0))
+    if (!isBeside) return [`  ${name}`, ...texts.flatMap((text) => wrapText('    ', text, display.screen))]
     const indent = ' '.repeat(widest + 4)
-    return texts.flatMap((text, index) => wrapText(index === 0 ? `  ${name}  ` : indent, text, look.screen))
+    return texts.flatMap((text, index) => wrapText(index === 0 ? `  ${name}  ` : indent, text, display.screen))
   })
   const left = (run.totals?.[state] ?? steps.length) - shown.length
   return [title, ...lines, ...(left > 0 ? [`  … and ${left} more: ${command(['show', run.id])}`] : [])]
@@ -114,7 +115,7 @@ function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {
 }
 
 /** Commands with what they are for: beside them where all of them fit, else below. */
-function nextLines(run: RunDetail, { style, screen }: Look, command: CommandWords): string[] {
+function nextLines(run: RunDetail, { style, screen }: Display, command: CommandWords): string[] {
   const steps = nextSteps(run).map(([words, text]) => [command(words), text] as const)
   const widest = steps.reduce((most, [typed]) => Math.max(most, textWidth(typed)), 0)
   const lead = `${style.cyan('next:')} `
@@ -126,7 +127,7 @@ function nextLines(run: RunDetail, { style, screen }: Look, command: CommandWord
   )
 }
 
-function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[], text: string][] {
+function nextSteps({ id, state, steps, failedStep, stopReason }: RunDetail): [words: string[], text: string][] {
   const undecided = steps.find((step) => step.state === 'undecided')
   if (undecided !== undefined) {
     return [
@@ -138,15 +139,43 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
   if (state !== 'failed' && state !== 'completed_with_failures') return []
   const failed = steps.find((step) => (failedStep === null ? step.state === 'failed' : step.id === failedStep))
   const what = steps.some(({ map }) => map) ? 'what failed' : 'the failed steps'
-  const isReset = steps.some((step) => step.state === 'failed' && (!step.map || hasResettable(step.map)))
+  const isOutOfTime = state === 'failed' && stopReason === 'timeout'
+  const isReset = isOutOfTime || steps.some((step) => step.state === 'failed' && (!step.map || hasResettable(step.map)))
   return [
     ...mapNextSteps(id, steps),
     ...(failed === undefined || failed.log === null
       ? []
       : ([[['logs', id, failed.id], 'its output']] as [string[], string][])),
     [['show', id], 'every step and attempt'],
+    ...breakerSteps(steps),
+    ...budgetSteps(steps),
     ...(isReset ? ([[['resume', id, '--reset-retries'], `retry ${what}`]] as [string[], string][]) : []),
   ]
+}
+
+/** Fresh attempts are denied for as long as the breaker is open. */
+function breakerSteps(steps: readonly StepView[]): [words: string[], text: string][] {
+  const failed = steps.filter(({ state }) => state === 'failed')
+  const names = [...new Set(failed.flatMap(({ failure }) => denierOf('breaker', failure) ?? []))]
+  const [name] = names
+  if (name === undefined) return []
+  return [
+    [
+      ['breakers', 'list'],
+      `when ${names.length === 1 ? `breaker ${plainText(name, MAX_NAME)}` : 'breakers'} will let attempts through: wait until then`,
+    ],
+    ...names.map((one): [string[], string] => [['breakers', 'reset', one], 'or close it now']),
+  ]
+}
+
+/** Fresh attempts ask the budget as well. */
+function budgetSteps(steps: readonly StepView[]): [words: string[], text: string][] {
+  const failed = steps.filter(({ state }) => state === 'failed')
+  const names = [...new Set(failed.flatMap(({ failure }) => denierOf('budget', failure) ?? []))]
+  const [name] = names
+  if (name === undefined) return []
+  const which = names.length === 1 ? `budget ${plainText(name, MAX_NAME)}` : 'the budgets'
+  return [[['budgets', 'list'], `what ${which} ${names.length === 1 ? 'has' : 'have'} left: fresh attempts ask again`]]
 }
 
 /** Whether a resume with fresh attempts would run items again: undecided ones wait for a decision. */
@@ -155,18 +184,18 @@ function hasResettable({ counts, halted }: MapView): boolean {
 }
 
 /** How it ended, and for one that was interrupted how to go on. */
-function lastLines(run: RunDetail, look: Look, command: CommandWords, left: number): string[] {
+function lastLines(run: RunDetail, display: Display, command: CommandWords, left: number): string[] {
   const { id, name, state, resumes, stopReason, failedStep, counts, steps } = run
   const took = timeWords(run).join(', ')
   const resumed = resumes > 0 ? `, resumed ${resumes}×` : ''
   const failed = steps.find((step) => step.id === failedStep)
   const why = failureReason(failed?.name ?? failedStep, { ...failed, stopReason })
-  const head = runPaint(state, look)(runWord(state))
+  const head = runPaint(state, display)(runWord(state))
   const about = `${plainText(name, MAX_NAME)}, run ${plainText(id)}, took ${took}${resumed}`
-  const end = `${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`
-  const lines = wrapText('', end, look.screen)
+  const end = `${head}: ${about} (${countWords(counts, display)})${why === '' ? '' : `: ${why}`}`
+  const lines = wrapText('', end, display.screen)
   if (state !== 'interrupted') return lines
   const lead =
     left === 0 ? 'Resume with: ' : `${plural(left, 'item')} ${left === 1 ? 'waits' : 'wait'}. Run the rest with: `
-  return [...lines, ...wrapCommand(lead, command(['resume', id]), look.screen)]
+  return [...lines, ...wrapCommand(lead, command(['resume', id]), display.screen)]
 }

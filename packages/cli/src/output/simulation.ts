@@ -5,7 +5,7 @@
 import { scenarioWords, type Simulation } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { drawLoad } from './chart.js'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import { stormTable } from './storm-table.js'
 import { wrapText } from './wrap.js'
 
@@ -13,12 +13,12 @@ const MAX_TEXT = 2000
 /** A number and its sign stay together. */
 const SPACE = / (?!%)/
 
-export function showSimulation(simulation: Simulation, next: string, look: Look): string {
+export function showSimulation(simulation: Simulation, next: string, display: Display): string {
   const { scenario, seed, policies, summary, verdict, notes } = simulation
-  const { style, width } = look
+  const { style, width } = display
   const [subject] = policies
-  const table = stormTable(policies, look)
-  if (look.quiet) return `${table.join('\n')}\n`
+  const table = stormTable(policies, display)
+  if (display.quiet) return `${table.join('\n')}\n`
 
   const say = (lead: string, text: string): string[] => wrapText(`  ${lead}`, plainText(text, MAX_TEXT), width, SPACE)
   const named = subject.title.startsWith(subject.name) ? subject.title : `${subject.name}: ${subject.title}`
@@ -35,7 +35,7 @@ export function showSimulation(simulation: Simulation, next: string, look: Look)
     ...table,
     '',
     style.dim(`  ${subject.name}: the server's load over time, per second`),
-    ...drawLoad(load, look),
+    ...drawLoad(load, display),
     '',
     ...verdict.flatMap((sentence) => say('', sentence)),
     ...(notes.length > 0 ? [''] : []),

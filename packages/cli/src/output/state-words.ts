@@ -4,7 +4,7 @@
  */
 import type { RunState, StepState } from '@reprise/workflow'
 import type { ItemState } from '@reprise/workflow/internal'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import type { Style } from './style.js'
 
 interface Appearance {
@@ -49,23 +49,23 @@ const ITEMS: Readonly<Record<ItemState, Appearance>> = {
   undecided: STEPS.undecided,
 }
 
-type Seen = Pick<Look, 'style' | 'blocks'>
+type Seen = Pick<Display, 'style' | 'blocks'>
 
 export function stepWord(state: StepState): string {
   return STEPS[state].word
 }
 
 /** `↻ retrying`, without colour. */
-export function stepLabel(state: StepState, look: Pick<Look, 'blocks'>): string {
-  return label(STEPS[state], look)
+export function stepLabel(state: StepState, display: Pick<Display, 'blocks'>): string {
+  return label(STEPS[state], display)
 }
 
 export function stepPaint(state: StepState, { style }: Pick<Seen, 'style'>): (text: string) => string {
   return paint(STEPS[state], style)
 }
 
-export function itemLabel(state: ItemState, look: Pick<Look, 'blocks'>): string {
-  return label(ITEMS[state], look)
+export function itemLabel(state: ItemState, display: Pick<Display, 'blocks'>): string {
+  return label(ITEMS[state], display)
 }
 
 export function itemPaint(state: ItemState, { style }: Pick<Seen, 'style'>): (text: string) => string {
@@ -76,8 +76,8 @@ export function runWord(state: RunState): string {
   return RUNS[state].word
 }
 
-export function runLabel(state: RunState, look: Pick<Look, 'blocks'>): string {
-  return label(RUNS[state], look)
+export function runLabel(state: RunState, display: Pick<Display, 'blocks'>): string {
+  return label(RUNS[state], display)
 }
 
 export function runPaint(state: RunState, { style }: Pick<Seen, 'style'>): (text: string) => string {
@@ -96,8 +96,8 @@ export function countParts(
 }
 
 /** `1 FAILED, 9 ok, 2 recovered`. */
-export function countWords(counts: Readonly<Partial<Record<StepState, number>>>, look: Pick<Seen, 'style'>): string {
-  return countParts(counts, look)
+export function countWords(counts: Readonly<Partial<Record<StepState, number>>>, display: Pick<Seen, 'style'>): string {
+  return countParts(counts, display)
     .map(({ painted }) => painted)
     .join(', ')
 }
@@ -117,7 +117,7 @@ const COUNT_ORDER: readonly StepState[] = [
   'pending',
 ]
 
-function label({ sign, ascii, word }: Appearance, { blocks }: Pick<Look, 'blocks'>): string {
+function label({ sign, ascii, word }: Appearance, { blocks }: Pick<Display, 'blocks'>): string {
   return `${blocks ? sign : ascii} ${word}`
 }
 

@@ -5,7 +5,7 @@ import { styleFor } from './style.js'
 import { textWidth } from './width.js'
 
 const style = styleFor('never', { write: () => true }, {})
-const look = { style, screen: 80, width: 80, bars: false, blocks: false, quiet: false, verbose: false }
+const display = { style, screen: 80, width: 80, bars: false, blocks: false, quiet: false, verbose: false }
 
 const STATUS: StoreStatus & { hints: [] } = {
   address: 'sqlite:./orders.db',
@@ -39,7 +39,7 @@ const STATUS: StoreStatus & { hints: [] } = {
 }
 
 test('processes with long names fit a window of 80 columns, with their attempts and leases', () => {
-  const lines = storeStatusPage(STATUS, 10_000, look)
+  const lines = storeStatusPage(STATUS, 10_000, display)
   expect(lines.filter((line) => textWidth(line) > 80)).toEqual([])
   expect(lines).toContain('  first waiting task: due 2s ago')
   const titles = lines.find((line) => line.includes('lease left'))
@@ -56,6 +56,6 @@ test('processes with long names fit a window of 80 columns, with their attempts 
 })
 
 test('processes are shown whole in a pipe', () => {
-  const lines = storeStatusPage(STATUS, 10_000, { ...look, screen: 1000 })
+  const lines = storeStatusPage(STATUS, 10_000, { ...display, screen: 1000 })
   expect(lines.find((line) => line.includes('20164'))).toContain('import-worker at eu-central-1   2026.11.18-3fa9c1 ')
 })

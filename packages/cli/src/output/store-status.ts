@@ -2,7 +2,7 @@
 import { byteText, countText, type OwnerView, type StoreStatus } from '@reprise/workflow/internal'
 import { plainText, type TableFacts } from 'reprise/internal'
 import { fitTable } from './fitted-table.js'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import { coarseDuration, relativeTime } from './relative-time.js'
 
 /** With the hints in words. */
@@ -10,9 +10,9 @@ type ShownStatus = StoreStatus & { readonly hints: readonly string[] }
 
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
-export function storeStatusPage(status: ShownStatus, nowMs: number, look: Look): string[] {
+export function storeStatusPage(status: ShownStatus, nowMs: number, display: Display): string[] {
   const { address, kind, version, schema, bytes, tables, owners, hints, isReplica } = status
-  const { bold, yellow, dim } = look.style
+  const { bold, yellow, dim } = display.style
   const states = Object.entries(status.tasks).map(([state, count]) => `${countText(count)} ${state}`)
   const { connections, durability, oldestDueAtMs, deadLetters, stateDirectory } = status
   return [
@@ -28,14 +28,14 @@ export function storeStatusPage(status: ShownStatus, nowMs: number, look: Look):
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}`,
     `  logs of what is run from here: ${plainText(stateDirectory)}`,
-    ...(tables.length === 0 ? [] : ['', ...tablesOf(tables, look)]),
-    ...(owners.length === 0 ? [] : ['', ...ownersOf(owners, nowMs, look)]),
+    ...(tables.length === 0 ? [] : ['', ...tablesOf(tables, display)]),
+    ...(owners.length === 0 ? [] : ['', ...ownersOf(owners, nowMs, display)]),
     ...(hints.length === 0 ? [] : ['', ...hints.map((hint) => `${yellow('hint')}: ${plainText(hint)}`)]),
     ...(tables.length > 0 && kind === 'postgres' ? ['', dim('Rows are estimates of the server.')] : []),
   ]
 }
 
-function tablesOf(tables: readonly TableFacts[], look: Look): string[] {
+function tablesOf(tables: readonly TableFacts[], display: Display): string[] {
   return fitTable<TableFacts>(
     [
       { title: 'table', cell: ({ name }) => plainText(name) },
@@ -43,18 +43,18 @@ function tablesOf(tables: readonly TableFacts[], look: Look): string[] {
       { title: 'size', align: 'right', cell: ({ bytes }) => (bytes === null ? '' : byteText(bytes)) },
     ],
     tables,
-    look,
+    display,
   )
 }
 
-function ownersOf(owners: readonly OwnerView[], nowMs: number, look: Look): string[] {
+function ownersOf(owners: readonly OwnerView[], nowMs: number, display: Display): string[] {
   return fitTable<OwnerView>(
     [
       { title: 'process', cell: ({ pid, host }) => `${pid} on ${plainText(host)}` },
       {
         title: 'state',
         cell: ({ state }) => state,
-        paint: ({ state }) => (state === 'alive' ? look.style.green : look.style.red),
+        paint: ({ state }) => (state === 'alive' ? display.style.green : display.style.red),
       },
       {
         title: 'role',
@@ -68,7 +68,7 @@ function ownersOf(owners: readonly OwnerView[], nowMs: number, look: Look): stri
       { title: 'since', cell: ({ startedAtMs }) => relativeTime(startedAtMs, nowMs), expendable: 1 },
     ],
     owners,
-    look,
+    display,
   )
 }
 

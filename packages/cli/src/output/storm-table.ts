@@ -1,7 +1,7 @@
 /** The figures of a simulation as a table: a row for each policy, the one under test first and marked. Imports the table. */
 import { factor, percent, possible, roundedDuration, type SimulatedPolicy } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from './look.js'
+import type { Display } from './display.js'
 import type { Style } from './style.js'
 import { alignTable, type Column, spaceBeside } from './table.js'
 
@@ -38,12 +38,12 @@ function recovery(ms: number): string {
   return ms === 0 ? '0s' : roundedDuration(ms)
 }
 
-export function stormTable(policies: readonly SimulatedPolicy[], look: Look): string[] {
-  const { style } = look
+export function stormTable(policies: readonly SimulatedPolicy[], display: Display): string[] {
+  const { style } = display
   const columns = [...COLUMNS]
   const rows = policies.map((policy) => columns.map(({ cell }) => cell(policy)))
   const spaceWith = (gap: string): number =>
-    spaceBeside(columns, [columns.map(({ title2 }) => title2), ...rows], look.screen, gap)
+    spaceBeside(columns, [columns.map(({ title2 }) => title2), ...rows], display.screen, gap)
   const gap = spaceWith(GAPS[0]) < -GAPS[0].length ? GAPS[1] : GAPS[0]
   const space = spaceWith(gap)
   if (space >= MIN_TITLE) columns.push({ title: '', title2: '', cell: ({ title }) => plainText(title, space) })
@@ -56,7 +56,7 @@ export function stormTable(policies: readonly SimulatedPolicy[], look: Look): st
   return [
     head ?? '',
     head2 ?? '',
-    ...lines.map((line, index) => marked(line, policies[index]?.isSubject === true, look)),
+    ...lines.map((line, index) => marked(line, policies[index]?.isSubject === true, display)),
   ]
 }
 
@@ -66,6 +66,6 @@ function emphasised(text: string, { isSubject, recoveryMs }: SimulatedPolicy, in
 }
 
 /** In the indent of the table. */
-function marked(line: string, isSubject: boolean, { blocks, style }: Look): string {
+function marked(line: string, isSubject: boolean, { blocks, style }: Display): string {
   return isSubject ? style.bold(blocks ? '▸ ' : '> ') + line.slice(2) : line
 }

@@ -2,7 +2,7 @@ import type { SimulatedPolicy, Simulation } from '@reprise/workflow/internal'
 import { completeScenario } from 'reprise/internal/simulate'
 import { expect, test } from 'vitest'
 import { drawLoad, type LoadOverTime } from './chart.js'
-import { type Look, lookFor } from './look.js'
+import { type Display, displayFor } from './display.js'
 import { pictured } from './pictured.js'
 import { showSimulation } from './simulation.js'
 import { PLAIN, styleFor } from './style.js'
@@ -10,7 +10,7 @@ import { stormTable } from './storm-table.js'
 import { drawStorm } from './svg.js'
 import { tag, xmlText } from './xml.js'
 
-const look: Look = {
+const display: Display = {
   ...{ style: PLAIN, screen: 80, width: 80, bars: false, blocks: false, quiet: false, verbose: false },
 }
 // oxlint-disable-next-line no-control-regex -- it is the control that is looked for
@@ -54,7 +54,7 @@ const STORM: LoadOverTime = {
 }
 
 test('the chart shows load, use, calls and the fault, in ASCII where blocks cannot be shown', () => {
-  expect(drawLoad(STORM, look).join('\n')).toMatchInlineSnapshot(`
+  expect(drawLoad(STORM, display).join('\n')).toMatchInlineSnapshot(`
     "   4000 +            ::::::::::::
             |            :::::::::::::::::::::::::::::::::::::::::::::::::::::::::::
             |            :::::::::::::::::::::::::::::::::::::::::::::::::::::::::::
@@ -79,7 +79,7 @@ test('blocks show parts of a cell', () => {
     offered: 60,
     fault: undefined,
   }
-  const lines = drawLoad(half, { ...look, blocks: true })
+  const lines = drawLoad(half, { ...display, blocks: true })
   expect(lines[0]).toMatch(/^ +100 ┤█+ +▇+$/)
   expect(lines.join('\n')).not.toContain('━')
   expect(lines.at(-1)).toBe('         ██ useful   ░░ attempts beyond that   ╌╌ calls offered')
@@ -87,9 +87,9 @@ test('blocks show parts of a cell', () => {
 
 test('no line of the chart is wider than the screen, and none loses its shape to colours', () => {
   for (const width of [40, 60, 80, 100, 200]) {
-    const plain = drawLoad(STORM, { ...look, width })
+    const plain = drawLoad(STORM, { ...display, width })
     if (width >= 80) expect(Math.max(...plain.map((line) => line.length))).toBeLessThanOrEqual(Math.min(width, 100))
-    const coloured = drawLoad(STORM, { ...look, width, style: COLOURED })
+    const coloured = drawLoad(STORM, { ...display, width, style: COLOURED })
     const bare = coloured.map((line) => line.replaceAll(COLOURS, ''))
     expect(bare.map((line) => line.trimEnd())).toEqual(plain)
   }
@@ -97,7 +97,7 @@ test('no line of the chart is wider than the screen, and none loses its shape to
 
 test('a fault shorter than a column, and one that lasts to the end, are marked', () => {
   const mark = (from: number, to: number): string =>
-    drawLoad({ ...STORM, fault: { name: 'hang', from, to } }, look)[10] ?? ''
+    drawLoad({ ...STORM, fault: { name: 'hang', from, to } }, display)[10] ?? ''
   expect(mark(90, 90.1)).toMatch(/-=-/)
   expect(mark(170, 180)).toMatch(/=$/)
 })
@@ -105,29 +105,29 @@ test('a fault shorter than a column, and one that lasts to the end, are marked',
 // ── the table ────────────────────────────────────────────────────────────────────────────────────
 
 test('the policy under test is marked, and never stands out', () => {
-  expect(stormTable([policyWith(), CALM], look).join('\n')).toMatchInlineSnapshot(`
+  expect(stormTable([policyWith(), CALM], display).join('\n')).toMatchInlineSnapshot(`
     "                load   load   back  success  success  goodput  wasted   p99
       policy       worst   mean  after   in all    after    in it  / call
     > yours        9.08×  4.96×  NEVER   16.8 %      0 %        –    3.33  4.3s
       recommended  0.99×  0.45×     1s   83.7 %  99.98 %        –    0.00  4.3s"
   `)
-  const coloured = stormTable([policyWith(), CALM], { ...look, style: COLOURED, blocks: true })
+  const coloured = stormTable([policyWith(), CALM], { ...display, style: COLOURED, blocks: true })
   expect(coloured[2]).toContain('▸')
   expect(coloured[2]).toContain('\u001b[31m\u001b[1mNEVER')
 })
 
 test('where there is space, titles stand beside the names', () => {
-  expect(stormTable([CALM], { ...look, screen: 120 })[2]).toMatch(/recommended \(adaptiveBudget\)$/)
-  expect(stormTable([CALM], { ...look, screen: 97 })[2]).not.toContain('adaptiveBudget')
+  expect(stormTable([CALM], { ...display, screen: 120 })[2]).toMatch(/recommended \(adaptiveBudget\)$/)
+  expect(stormTable([CALM], { ...display, screen: 97 })[2]).not.toContain('adaptiveBudget')
 })
 
 // ── all of it ────────────────────────────────────────────────────────────────────────────────────
 
 test('quiet is the table alone', () => {
   const simulation = simulationOf([policyWith(), CALM])
-  const quiet = showSimulation(simulation, 'x', { ...look, quiet: true })
-  expect(quiet).toBe(`${stormTable(simulation.policies, look).join('\n')}\n`)
-  const whole = showSimulation(simulation, 'do this.', look)
+  const quiet = showSimulation(simulation, 'x', { ...display, quiet: true })
+  expect(quiet).toBe(`${stormTable(simulation.policies, display).join('\n')}\n`)
+  const whole = showSimulation(simulation, 'do this.', display)
   for (const part of ['hangs for 30s', quiet, 'It collapses.', 'note: Mind this.', 'next: do this.']) {
     expect(whole).toContain(part)
   }
@@ -138,7 +138,7 @@ test('text from a file never reaches the terminal as it is', () => {
   const text = showSimulation(
     { ...simulationOf([policyWith({ title: evil })]), summary: evil, notes: [evil] },
     'x',
-    look,
+    display,
   )
   // oxlint-disable-next-line no-control-regex -- controls are what must not be there
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
@@ -155,9 +155,9 @@ test.each([
 ])('a terminal with %o: whether blocks can be shown is %s', (env, blocks) => {
   const settings = { json: false, quiet: false, verbose: false, color: 'auto', input: true } as const
   const output = { write: () => true, isTTY: true }
-  const world = { stdin: (async function* (): AsyncGenerator<string> {})(), stdout: output, stderr: output, env }
-  expect(lookFor(world, settings).blocks).toBe(blocks)
-  expect(lookFor({ ...world, stdout: { write: () => true } }, settings).blocks).toBe(false)
+  const io = { stdin: (async function* (): AsyncGenerator<string> {})(), stdout: output, stderr: output, env }
+  expect(displayFor(io, settings).blocks).toBe(blocks)
+  expect(displayFor({ ...io, stdout: { write: () => true } }, settings).blocks).toBe(false)
 })
 
 // ── the picture ──────────────────────────────────────────────────────────────────────────────────

@@ -1,20 +1,20 @@
 /**
- * Colours, if the reader can see them. Imports settings and world types.
+ * Colours, if the reader can see them. Imports settings and the types of process IO.
  * Invariant: nothing is said by colour alone, so that plain text says the same.
  */
 import type { ColorMode } from '../settings.js'
-import type { Output, World } from '../world.js'
+import type { Output, ProcessIo } from '../process-io.js'
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const
 
 export type Style = Readonly<Record<keyof typeof CODES, (text: string) => string>>
 
-export function styleFor(mode: ColorMode, output: Output, env: World['env']): Style {
+export function styleFor(mode: ColorMode, output: Output, env: ProcessIo['env']): Style {
   return mode === 'always' || (mode === 'auto' && isTerminal(output, env)) ? COLOURED : PLAIN
 }
 
 /** Whether a person looks at it live. */
-export function isTerminal(output: Output, env: World['env']): boolean {
+export function isTerminal(output: Output, env: ProcessIo['env']): boolean {
   return output.isTTY === true && !env['NO_COLOR'] && !env['CI'] && env['TERM'] !== 'dumb'
 }
 

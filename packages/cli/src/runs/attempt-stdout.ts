@@ -11,13 +11,13 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { written } from '../output/backpressure.js'
-import type { Output, World } from '../world.js'
+import type { Output, ProcessIo } from '../process-io.js'
 
 const MEMORY_BYTES = 1024 * 1024
 const CHUNK_BYTES = 64 * 1024
 
 export class AttemptStdout {
-  private readonly world: Pick<World, 'stdout' | 'stderr'>
+  private readonly io: Pick<ProcessIo, 'stdout' | 'stderr'>
   /** Where the stdout of the last attempt goes. */
   private readonly target: Output
   private readonly isHolding: boolean
@@ -32,15 +32,15 @@ export class AttemptStdout {
    * With `isData`, stdout is for the data of this program, and the command's output goes to stderr. `attempts`: the number
    * that the policy allows.
    */
-  constructor(world: Pick<World, 'stdout' | 'stderr'>, isData: boolean, attempts: number) {
+  constructor(io: Pick<ProcessIo, 'stdout' | 'stderr'>, isData: boolean, attempts: number) {
     this.attempts = attempts
-    this.world = world
-    this.target = isData ? world.stderr : world.stdout
-    this.isHolding = !isData && world.stdout.isTTY !== true
+    this.io = io
+    this.target = isData ? io.stderr : io.stdout
+    this.isHolding = !isData && io.stdout.isTTY !== true
   }
 
   readonly output = (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number): Promise<void> | void => {
-    const { stdout, stderr } = this.world
+    const { stdout, stderr } = this.io
     // A command whose time is over may write until it ends, when the next attempt has been decided already.
     if (stream === 'stderr' || (this.isHolding && attempt <= this.retried)) return written(stderr, bytes)
     if (!this.isHolding || this.isBroken || attempt >= this.attempts) return written(this.target, bytes)
@@ -60,7 +60,7 @@ export class AttemptStdout {
   /** The attempt has failed, and another follows. */
   retry(attempt: number): void {
     this.retried = attempt
-    if (this.isHolding) this.release(this.world.stderr)
+    if (this.isHolding) this.release(this.io.stderr)
   }
 
   /** No attempt follows. */

@@ -9,7 +9,7 @@ import type { FailureRecord } from 'reprise/durable'
 import { describeError } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode, type ProgramExitCode } from '../exit-codes.js'
-import { neutralWorld } from '../output/github-commands.js'
+import { neutralIo } from '../output/github-commands.js'
 import { commandWords } from '../output/next-commands.js'
 import { type OutputMode, outputModeOf } from '../output-mode.js'
 import { reporterFor, type RunReporter } from '../output/run-reporter.js'
@@ -45,16 +45,16 @@ export async function conductRun(
   conduct: Conduct,
   { isPassedOn = false, isDataTold = true, exitCode = () => EXIT.failed, shown = {} }: ConductOptions = {},
 ): Promise<ProgramExitCode> {
-  const { settings, world } = context
+  const { settings, io } = context
   expectKept(settings.store)
-  const output = isPassedOn ? 'none' : outputModeOf(shown.output, settings, world.env)
-  const teller = reporterFor(world, settings, { live: !isPassedOn, output })
-  const said = { settings, world: neutralWorld(world) }
+  const output = isPassedOn ? 'none' : outputModeOf(shown.output, settings, io.env)
+  const teller = reporterFor(io, settings, { live: !isPassedOn, output })
+  const said = { settings, io: neutralIo(io) }
   const ending = new RunEnding(said, runId, plan)
   const report = shown.junit === undefined ? undefined : new JunitReport(shown.junit, context, runId, plan)
   const words = stopWords(said, runId, teller)
   const failure = new LastFailure()
-  const passed = new AttemptStdout(world, settings.json, firstAttemptsOf(plan))
+  const passed = new AttemptStdout(io, settings.json, firstAttemptsOf(plan))
   report?.begin()
   return withSignals(async (stop) => {
     let end: RunEnd
@@ -62,14 +62,14 @@ export async function conductRun(
       end = await conduct({
         store: settings.store,
         stateDirectory: stateDirectoryOf(settings.store),
-        env: definedOf(world.env),
+        env: definedOf(io.env),
         listener: (event: RunEvent) => {
           if (event.type === 'run_started') words.begun()
           failure.hear(event)
           if (event.type === 'waiting') passed.retry(event.attempt - 1)
           teller.tell(event)
         },
-        areStepsTold: settings.ndjson,
+        ...dataListener(teller),
         output: teller.output,
         signal: stop.signal,
         atEnd: async (ledger, ended) => {
@@ -99,6 +99,11 @@ export async function conductRun(
   }, words)
 }
 
+/** For whoever reads the events of the run as data, which name every step. */
+function dataListener({ record }: RunReporter): Pick<RunSettings, 'eventListener' | 'areStepsTold'> {
+  return record === undefined ? { areStepsTold: false } : { eventListener: record, areStepsTold: true }
+}
+
 /** Output is passed on of a run with one step only. */
 function firstAttemptsOf(plan: Plan): number {
   const [step] = stepsOf(plan)
@@ -117,14 +122,14 @@ class LastFailure {
 }
 
 /** What is said of a stop: that the state is saved only once it is. */
-function stopWords({ settings, world }: CommandContext, runId: string, teller: RunReporter) {
+function stopWords({ settings, io }: CommandContext, runId: string, teller: RunReporter) {
   // Before a run is told of, no step of it has run.
   let isBegun = false
-  const resume = `Resume with: ${commandWords(settings, world.env)(['resume', runId])}`
+  const resume = `Resume with: ${commandWords(settings, io.env)(['resume', runId])}`
   const again = `a resume runs the interrupted attempt again. ${resume}`
   const write = (line: string): void => {
     // It may be stderr that is gone.
-    if (world.stderr.writable !== false) world.stderr.write(`${line}\n`)
+    if (io.stderr.writable !== false) io.stderr.write(`${line}\n`)
   }
   return {
     begun: () => {
@@ -138,12 +143,12 @@ function stopWords({ settings, world }: CommandContext, runId: string, teller: R
       write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}`)
     },
     onRecorded: () => {
-      if (!settings.quiet) write('Stopped: the state is saved.')
+      if (!settings.quiet) write(isBegun ? 'Stopped: the state is saved.' : 'Stopped before any step was begun.')
     },
     /** Said beside what became of the run, which is told as ever; answers with the exit code of one that succeeded. */
     onUnshown: (error: unknown): ExitCode => {
-      if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
-      const logs = commandWords(settings, world.env)(['logs', runId])
+      if (isWriteFailure(error)) return reportWriteFailure(error, io.stderr) ?? EXIT.done
+      const logs = commandWords(settings, io.env)(['logs', runId])
       write(`Some output of the steps could not be shown (${describeError(error)}). To read the logs: ${logs}`)
       return EXIT.unwritable
     },

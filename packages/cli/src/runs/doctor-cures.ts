@@ -26,6 +26,8 @@ export function cureWords(cure: Cure, command: CommandWords): string {
       return command(['clean', cure.run, '--yes'])
     case 'reset_breaker':
       return command(['breakers', 'reset', cure.name, '--reason', 'inconsistent'])
+    case 'reset_budget':
+      return command(['budgets', 'reset', cure.name, '--reason', 'inconsistent'])
     case 'grant_budget':
       return command(['budgets', 'grant', cure.name, '--amount', String(cure.amount), '--reason', 'inconsistent'])
     case 'advice':

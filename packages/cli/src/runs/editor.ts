@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { UsageError } from '../failures.js'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 
 /** The editor may have flags, as in `EDITOR="code --wait"`, so a shell starts it. */
-export async function editedText(before: string, env: World['env']): Promise<string> {
+export async function editedText(before: string, env: ProcessIo['env']): Promise<string> {
   const editor = env['VISUAL'] || env['EDITOR'] || 'vi'
   const directory = mkdtempSync(path.join(tmpdir(), 'reprise-edit-'))
   const file = path.join(directory, 'data.json')

@@ -19,7 +19,7 @@ import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { RefusedError, UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 import { commandExitCode } from './command-exit-code.js'
 import { conductRun } from './conduct.js'
 import { hasEndedEmpty, kindOfStdin } from './exec-stdin.js'
@@ -43,8 +43,8 @@ export async function execDurably(
   context: CommandContext,
 ): Promise<ProgramExitCode> {
   const id = readId(name, '--durable')
-  const { world, settings } = context
-  await expectNoStdin(world)
+  const { io, settings } = context
+  await expectNoStdin(io)
   const plan = planOf(given)
   const check = await lookAt(id, plan, context)
   const cwd = process.cwd()
@@ -54,8 +54,8 @@ export async function execDurably(
     return conductRun(context, id, plan, (session) => startRun(plan, input, session), options)
   }
   if (check.isDone) {
-    if (settings.json) writeJson(world.stdout, { id, state: 'succeeded' })
-    else if (!settings.quiet) world.stderr.write(`${id} has succeeded before: it is not run again.\n`)
+    if (settings.json) writeJson(io.stdout, { id, state: 'succeeded' })
+    else if (!settings.quiet) io.stderr.write(`${id} has succeeded before: it is not run again.\n`)
     return EXIT.done
   }
   if (check.refusals.length > 0) throw refusedBy(check.refusals, id)
@@ -64,11 +64,11 @@ export async function execDurably(
 }
 
 /** What one process has read another could not go on with. */
-async function expectNoStdin(world: World): Promise<void> {
-  const kind = kindOfStdin(world)
+async function expectNoStdin(io: ProcessIo): Promise<void> {
+  const kind = kindOfStdin(io)
   if (kind === 'none' || kind === 'shared') return
-  if (kind === 'file' && fstatSync(world.stdinDescriptor ?? 0).size === 0) return
-  if (kind === 'once' && (await hasEndedEmpty(world, EMPTY_MS))) return
+  if (kind === 'file' && fstatSync(io.stdinDescriptor ?? 0).size === 0) return
+  if (kind === 'once' && (await hasEndedEmpty(io, EMPTY_MS))) return
   throw new UsageError(
     '--durable keeps no stdin: a process that goes on with the command would not have it',
     'write it to a file that the command reads; if there is none, say so: `< /dev/null`',

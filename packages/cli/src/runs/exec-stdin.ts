@@ -1,15 +1,15 @@
 /**
  * Stdin for the attempts of `exec`. A file is opened again for each attempt. A terminal and /dev/null are inherited. A pipe
  * or socket can be read only once, so its bytes are kept in a file, unless there is only one attempt.
- * Imports Node, the workflow package and the world.
+ * Imports Node, the workflow package and process IO.
  *
- * Invariant: `world.stdin` is touched only where it is kept: Node makes a pipe non-blocking, which programs do not expect.
+ * Invariant: `io.stdin` is touched only where it is kept: Node makes a pipe non-blocking, which programs do not expect.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isatty } from 'node:tty'
 import { type AttemptInput, StdinSpool } from '@reprise/workflow/internal'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 
 /** An input that is there already is known to have ended by then. */
 const SHORT_MS = 25
@@ -22,10 +22,10 @@ export interface ExecStdin {
 }
 
 /** undefined: there is nothing to read. */
-export async function stdinOfExec(world: World, mayRetry: boolean): Promise<ExecStdin | undefined> {
-  const kind = kindOfStdin(world)
+export async function stdinOfExec(io: ProcessIo, mayRetry: boolean): Promise<ExecStdin | undefined> {
+  const kind = kindOfStdin(io)
   if (kind === 'none') return undefined
-  const descriptor = world.stdinDescriptor
+  const descriptor = io.stdinDescriptor
   if (descriptor !== undefined) {
     if (kind === 'shared' || !mayRetry) return shared(descriptor)
     if (kind === 'file') {
@@ -33,7 +33,7 @@ export async function stdinOfExec(world: World, mayRetry: boolean): Promise<Exec
       if (file !== undefined) return file
     }
   }
-  return spooled(world)
+  return spooled(io)
 }
 
 /**
@@ -41,7 +41,7 @@ export async function stdinOfExec(world: World, mayRetry: boolean): Promise<Exec
  */
 export type StdinKind = 'none' | 'shared' | 'file' | 'once'
 
-export function kindOfStdin({ stdinDescriptor: descriptor }: World): StdinKind {
+export function kindOfStdin({ stdinDescriptor: descriptor }: ProcessIo): StdinKind {
   if (descriptor === undefined) return 'once'
   const stats = statsOf(descriptor)
   if (stats === undefined) return 'none'
@@ -51,7 +51,7 @@ export function kindOfStdin({ stdinDescriptor: descriptor }: World): StdinKind {
 }
 
 /** Whether an input that comes once has ended without a byte. Reads from it: it can be given to no command afterwards. */
-export async function hasEndedEmpty({ stdin }: World, mostMs: number): Promise<boolean> {
+export async function hasEndedEmpty({ stdin }: ProcessIo, mostMs: number): Promise<boolean> {
   const next = stdin[Symbol.asyncIterator]().next()
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), mostMs)))
@@ -96,7 +96,7 @@ function openAt(descriptor: number, position: number): number {
   return own
 }
 
-async function spooled({ stdin }: World): Promise<ExecStdin> {
+async function spooled({ stdin }: ProcessIo): Promise<ExecStdin> {
   const spool = new StdinSpool(stdin, { directory: tmpdir() })
   await spool.awaitShort(SHORT_MS)
   return {

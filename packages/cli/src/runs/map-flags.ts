@@ -8,7 +8,7 @@ import { InputError, type Plan } from '@reprise/workflow'
 import { mapsOf, type MapSettings, partChoice, TextError } from '@reprise/workflow/internal'
 import { UsageError } from '../failures.js'
 import { countOf } from '../input/count-flag.js'
-import type { World } from '../world.js'
+import type { ProcessIo } from '../process-io.js'
 
 export type MapFlags = {
   readonly maxParallel?: string
@@ -34,7 +34,7 @@ function isPart({ sample, only, where }: MapFlags): boolean {
 }
 
 /** `file`: the workflow's, `-` for stdin. */
-export async function mapSettingsOf(flags: MapFlags, plan: Plan, file: string, world: World): Promise<MapSettings> {
+export async function mapSettingsOf(flags: MapFlags, plan: Plan, file: string, io: ProcessIo): Promise<MapSettings> {
   expectMaps(flags, plan)
   const maxParallel = countOf(NAMES.maxParallel, flags.maxParallel)
   const maxFailures = countOf(NAMES.maxFailures, flags.maxFailures)
@@ -50,7 +50,7 @@ export async function mapSettingsOf(flags: MapFlags, plan: Plan, file: string, w
     ...(maxParallel !== undefined && { maxParallel }),
     ...(maxFailures !== undefined && { maxFailures }),
     ...(joblog !== undefined && { jobLog: jobLogOf(joblog) }),
-    ...stdinOf(plan, file, world),
+    ...stdinOf(plan, file, io),
   }
 }
 
@@ -82,17 +82,17 @@ function jobLogOf(file: string): string {
   return absolute
 }
 
-function stdinOf(plan: Plan, file: string, world: World): Pick<MapSettings, 'stdin'> {
+function stdinOf(plan: Plan, file: string, io: ProcessIo): Pick<MapSettings, 'stdin'> {
   const reader = mapsOf(plan).find(({ input }) => input.kind === 'stdin')
   if (reader === undefined) return {}
   if (file === '-') {
     const message = `the workflow and the items of map ${reader.id} are both read from stdin`
     throw new UsageError(message, 'give the workflow as a file')
   }
-  return { stdin: () => bytesOf(world) }
+  return { stdin: () => bytesOf(io) }
 }
 
-async function* bytesOf({ stdin, stderr }: World): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ stdin, stderr }: ProcessIo): AsyncGenerator<Uint8Array> {
   if (stdin.isTTY === true) stderr.write('Type the items, one in each line, and end them with Ctrl-D.\n')
   for await (const piece of stdin) yield typeof piece === 'string' ? Buffer.from(piece) : piece
 }

@@ -1,5 +1,5 @@
 /** A map of a plan in words: its input, which items it takes, its limits, what failures mean. Imports the plan's types. */
-import { type MapPlan, plural, roundedDuration, writtenSortKey } from '@reprise/workflow/internal'
+import { type MapPlan, plural, roundedDuration, canonicalSortKey } from '@reprise/workflow/internal'
 import { normalizePolicy } from 'reprise'
 
 export function inputWords({ input }: MapPlan): string {
@@ -24,19 +24,29 @@ export function inputWords({ input }: MapPlan): string {
 }
 
 /** Which items are taken, and how many at a time. */
-export function selectionWords({ selection, maxParallel, rate, policy, checkpoint }: MapPlan): string {
+export function selectionWords({
+  selection,
+  maxParallel,
+  rate,
+  batch,
+  isolation,
+  policy,
+  checkpoint,
+}: MapPlan): string {
   const { jsonPath, filter, distinct, sortBy, offset, maxItems } = selection
   const { attemptTimeoutMs } = normalizePolicy(policy).policy
   return joined(
     jsonPath !== null && `items at ${jsonPath}`,
     filter !== null && `where ${filter}`,
     distinct !== null && `one for each ${distinct}`,
-    sortBy.length > 0 && `by ${sortBy.map(writtenSortKey).join(', ')}`,
+    sortBy.length > 0 && `by ${sortBy.map(canonicalSortKey).join(', ')}`,
     offset > 0 && `without the first ${offset}`,
     maxItems !== null && `at most ${plural(maxItems, 'item')}`,
-    `${maxParallel} at a time`,
+    batch > 1 ? `${maxParallel} batches of up to ${batch} at a time` : `${maxParallel} at a time`,
     rate !== null && `${plural(rate.count, 'start')} in ${roundedDuration(rate.perMs)}`,
     attemptTimeoutMs !== undefined && `${roundedDuration(attemptTimeoutMs)} for an attempt`,
+    isolation === 'directory' && 'an empty directory for each attempt',
+    isolation === 'worktree' && 'a git worktree for each attempt, merged when it succeeds',
     checkpoint === 'step' && 'continues after the last finished step',
   )
 }

@@ -25,7 +25,12 @@ function nextOf(refusals: readonly Refusal[], run: string, given: Partial<Resume
   const commands = Array.from({ length: choices }, (_, choice) => {
     const missing = refusals.map(({ answers }) => answers[choice] ?? answers[0] ?? {})
     const cure = joined(missing)
-    return ['resume', run, ...flagsOf(withoutLimitOf(cure, given)), ...flagsOf(cure)]
+    const known = withoutLimitOf(cure, given)
+    // What is undecided is answered by a resume.
+    const isAnswered = (cure.done ?? []).length > 0 || (cure.rerun ?? []).length > 0
+    const from = isAnswered ? undefined : (cure.from ?? given.from)
+    const start = from === undefined ? ['resume', run] : ['rerun', run, '--from', from]
+    return [...start, ...flagsOf(known), ...flagsOf(cure)]
   })
   const letters = refusals.some(({ hasLetters }) => hasLetters === true) ? [['dlq', 'retry', run]] : []
   const decide = [
@@ -52,7 +57,9 @@ function withoutLimitOf(cure: Partial<ResumeChoices>, given: Partial<ResumeChoic
 }
 
 /** Commands that show why. */
-function lookAt({ kind, answers }: Refusal, run: string): (readonly string[])[] {
+function lookAt({ kind, answers, breakers = [], isBudgetEmpty = false }: Refusal, run: string): (readonly string[])[] {
+  if (breakers.length > 0) return [['breakers', 'list'], ...breakers.map((name) => ['breakers', 'reset', name])]
+  if (isBudgetEmpty) return [['budgets', 'list']]
   if (kind === 'locked') return [['watch', run]]
   if (kind === 'inconsistent') return [['doctor']]
   return kind === 'not_possible' && answers.length === 0 ? [['show', run]] : []

@@ -4,7 +4,7 @@ import { type RunDetail, type RunExcerpt, runReader, viewRun, viewSummary } from
 import type { Ledger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { commandWords } from '../output/next-commands.js'
 import { MAX_LISTED, runSummary } from '../output/run-summary.js'
 
@@ -34,11 +34,11 @@ export class RunEnding {
 
   tell({ undecided, left }: RunEnd): void {
     if (this.detail === undefined) return
-    const { world, settings } = this.context
+    const { io, settings } = this.context
     if (settings.json)
-      return writeJson(world.stdout, { ...this.detail, undecided, ...(left !== undefined && left > 0 && { left }) })
-    const look = lookFor(world, settings, world.stderr)
-    const lines = runSummary(this.detail, look, commandWords(settings, world.env), left)
-    world.stderr.write(`${lines.join('\n')}\n`)
+      return writeJson(io.stdout, { ...this.detail, undecided, ...(left !== undefined && left > 0 && { left }) })
+    const display = displayFor(io, settings, io.stderr)
+    const lines = runSummary(this.detail, display, commandWords(settings, io.env), left)
+    io.stderr.write(`${lines.join('\n')}\n`)
   }
 }

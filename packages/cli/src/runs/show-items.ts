@@ -7,7 +7,7 @@ import { type ItemsPreview, mapsOf, plural, previewItems, type PreviewInput } fr
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { writeJsonLine } from '../output/json.js'
-import type { Look } from '../output/look.js'
+import type { Display } from '../output/display.js'
 import { fitTableWithIds } from '../output/fitted-table.js'
 import { wrapText } from '../output/wrap.js'
 
@@ -28,13 +28,13 @@ const MAX_SHOWN = 20
 
 /** With `--ndjson`, items are written as they are read; with `--json`, all of them are kept; else the first. */
 export async function listItems(plan: Plan, given: PreviewInput, context: CommandContext): Promise<ListedItems[]> {
-  const { settings, world } = context
+  const { settings, io } = context
   const listed: ListedItems[] = []
   for (const map of mapsOf(plan)) {
     const items: ListedItems['items'][number][] = []
     const most = settings.ndjson ? 0 : settings.json ? Infinity : MAX_SHOWN
     const found = await previewItems(plan, map, given, ({ id, key }, isChosen) => {
-      if (settings.ndjson) writeJsonLine(world.stdout, { map: map.id, id, key, isChosen })
+      if (settings.ndjson) writeJsonLine(io.stdout, { map: map.id, id, key, isChosen })
       else if (items.length < most && (isChosen || settings.json)) items.push({ id, key, isChosen })
     })
     listed.push({ map: map.id, ...countsOf(found), items })
@@ -47,21 +47,21 @@ function countsOf(found: ItemsPreview): Pick<ListedItems, 'total' | 'chosen' | '
 }
 
 /** For people: how many, and the first of those that would run. */
-export function itemLines({ map, total, chosen, why, items }: ListedItems, look: Look): string[] {
+export function itemLines({ map, total, chosen, why, items }: ListedItems, display: Display): string[] {
   const name = `items of ${plainText(map)}`
   if (total === null || chosen === null)
-    return wrapText('', `${name}: not known yet, ${plainText(why ?? '')}`, look.screen)
+    return wrapText('', `${name}: not known yet, ${plainText(why ?? '')}`, display.screen)
   const some = chosen === total ? '' : `, ${chosen} would run and ${total - chosen} wait for a resume`
   const left = chosen - items.length
   return [
-    ...wrapText('', `${name}: ${plural(total, 'item')}${some}`, look.screen),
+    ...wrapText('', `${name}: ${plural(total, 'item')}${some}`, display.screen),
     ...(items.length === 0
       ? []
       : fitTableWithIds(
           [{ title: 'item', cell: ({ id }) => plainText(id) }],
           [{ title: 'key', cell: ({ key }) => plainText(key, 200) }],
           items,
-          look,
+          display,
         )),
     ...(left > 0 ? [`  … and ${left} more; --json lists all of them`] : []),
   ]

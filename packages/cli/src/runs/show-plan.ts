@@ -16,7 +16,7 @@ import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { fitTableWithIds, type FittedColumn } from '../output/fitted-table.js'
 import { flatText } from '../output/flat-text.js'
-import { lookFor } from '../output/look.js'
+import { displayFor } from '../output/display.js'
 import { wrapText } from '../output/wrap.js'
 import { writePage } from '../output/github-commands.js'
 import { errorWords, inputWords, selectionWords } from './map-words.js'
@@ -32,15 +32,16 @@ export async function showPlan(
   reading: PreviewInput,
   context: CommandContext,
 ): Promise<void> {
-  const { world, settings } = context
-  const { name, file, secrets, fingerprint } = plan
+  const { io, settings } = context
+  const { name, file, envFiles, concurrency, timeoutMs, secrets, fingerprint } = plan
   const params = { ...plan.params, ...given }
   const steps = plan.phases.map((phase) => filled(phase, params))
   const items = await listItems(plan, reading, context)
-  if (settings.json) return writeJson(world.stdout, { name, file, fingerprint, params, secrets, steps, maps: items })
+  const beside = { params, envFiles, concurrency, timeoutMs, secrets }
+  if (settings.json) return writeJson(io.stdout, { name, file, fingerprint, ...beside, steps, maps: items })
   // The items are written.
   if (settings.ndjson && items.length > 0) return
-  const look = lookFor(world, settings)
+  const display = displayFor(io, settings)
   const ids: FittedColumn<Row>[] = [{ title: 'step', cell: idText }]
   const columns: FittedColumn<Row>[] = [
     { title: 'does', cell: ({ phase }) => plainText(phaseText(phase)), least: 16 },
@@ -49,14 +50,22 @@ export async function showPlan(
   ]
   const maps = mapsOf({ phases: steps })
   const lines = [
-    ...wrapText('', `${plainText(name)}: ${plural(plan.phases.length, 'step')}, nothing is run`, look.screen),
-    ...(Object.keys(params).length === 0 ? [] : wrapText('  ', `with ${flatText(params)}`, look.screen)),
+    ...wrapText('', `${plainText(name)}: ${plural(plan.phases.length, 'step')}, nothing is run`, display.screen),
+    ...(concurrency === null
+      ? []
+      : wrapText(
+          '  ',
+          `alone in group ${plainText(concurrency.group)}, else ${concurrency.onConflict}`,
+          display.screen,
+        )),
+    ...(timeoutMs === null ? [] : [`  at most ${roundedDuration(timeoutMs)} in all`]),
+    ...(Object.keys(params).length === 0 ? [] : wrapText('  ', `with ${flatText(params)}`, display.screen)),
     '',
-    ...fitTableWithIds(ids, columns, steps.flatMap(rowsOf), look),
-    ...maps.flatMap((map) => ['', ...mapLines(map, look.screen)]),
-    ...items.flatMap((one) => ['', ...itemLines(one, look)]),
+    ...fitTableWithIds(ids, columns, steps.flatMap(rowsOf), display),
+    ...maps.flatMap((map) => ['', ...mapLines(map, display.screen)]),
+    ...items.flatMap((one) => ['', ...itemLines(one, display)]),
   ]
-  writePage(world, `${lines.join('\n')}\n`)
+  writePage(io, `${lines.join('\n')}\n`)
 }
 
 interface Row {
@@ -98,10 +107,11 @@ const MAX_TEXT = 60
 
 function phaseText(phase: PhasePlan): string {
   const { when } = phase
+  const until = phase.kind === 'step' && phase.until !== null ? `  until ${phase.until}` : ''
   const words = phase.kind === 'map' ? `for each item of ${inputWords(phase)}` : actionWords(phase.action)
   const text = words.replaceAll(/\s+/g, ' ').trim()
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text
-  return when === null ? cut : `${cut}  when ${when}`
+  return `${cut}${when === null ? '' : `  when ${when}`}${until}`
 }
 
 function actionWords(action: StepPlan['action']): string {

@@ -54,3 +54,8 @@ export async function withSignals<T>(
     for (const name of names) process.off(name, hear)
   }
 }
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

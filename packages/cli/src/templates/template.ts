@@ -1,4 +1,5 @@
 /** What `reprise init` can write. Imports the texts. */
+import { JOB_TEMPLATE } from './job.js'
 import { LIBRARY } from './library.js'
 import { MAP_REDUCE } from './mapreduce.js'
 import { SHELL } from './shell.js'
@@ -11,8 +12,11 @@ export interface Template {
 }
 
 /** By the words of `--template`. */
-export const TEMPLATES = { shell: SHELL, mapreduce: MAP_REDUCE, library: LIBRARY } as const satisfies Readonly<
-  Record<string, Template>
->
+export const TEMPLATES = {
+  shell: SHELL,
+  mapreduce: MAP_REDUCE,
+  job: JOB_TEMPLATE,
+  library: LIBRARY,
+} as const satisfies Readonly<Record<string, Template>>
 
 export type TemplateName = keyof typeof TEMPLATES

@@ -6,7 +6,7 @@ import type { RunEvent, StepState } from '@reprise/workflow'
 import type { AttemptView, RunDetail, StepView } from '@reprise/workflow/internal'
 import type { FailureRecord } from 'reprise/durable'
 import { PLAIN } from '../output/style.js'
-import type { Look } from '../output/look.js'
+import type { Display } from '../output/display.js'
 
 /** Noon, so that times are round. */
 export const START = Date.UTC(2026, 0, 31, 12)
@@ -17,7 +17,7 @@ export const EXIT_75: FailureRecord = { name: 'ExitError', message: 'no route\ns
 /** What a terminal would obey, in every way that it might. */
 export const EVIL = '\u001b]0;owned\u0007\u009b31m\u202eevil\r\n\u001b[2J'
 
-export const PIPE: Look = {
+export const PIPE: Display = {
   style: PLAIN,
   screen: 1000,
   width: 100,
@@ -27,7 +27,7 @@ export const PIPE: Look = {
   verbose: false,
 }
 
-export function terminal(columns: number): Look {
+export function terminal(columns: number): Display {
   return { ...PIPE, screen: columns, width: Math.min(100, columns), bars: true, blocks: true }
 }
 

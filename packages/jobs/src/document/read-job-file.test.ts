@@ -82,6 +82,16 @@ describe('a file of mode job', () => {
     expect(isJob({ value: { steps: [] } })).toBe(false)
   })
 
+  it('is not a workflow, which is told once, with the command that runs it', async () => {
+    await expect(
+      read('name: nightly\nsteps: [{ shell: "true" }]\nretry_defaults: { attempts: 2 }\n'),
+    ).rejects.toMatchObject({
+      problems: [
+        { line: 2, message: 'this is a workflow, and not a job', suggestion: 'workflows are run: `reprise run FILE`' },
+      ],
+    })
+  })
+
   it('is explained with its settings and how it ends', async () => {
     const { request } = await read(JOB)
     expect(explainJob(request, DEFAULT_OPERATOR_SETTINGS)).toMatchObject({

@@ -91,8 +91,8 @@ async function embeddedTexts(
       } catch (error) {
         if (!(error instanceof InputError)) throw error
         const [problem] = error.problems
-        const spot = follow(findings.source, wholeOf(findings.source), `workflows[${index}].file`)
-        findings.fail(spot, `${file}: ${problem?.message ?? 'cannot be read'}`, problem?.suggestion)
+        const located = follow(findings.source, wholeOf(findings.source), `workflows[${index}].file`)
+        findings.fail(located, `${file}: ${problem?.message ?? 'cannot be read'}`, problem?.suggestion)
         return {}
       }
     }),
@@ -128,8 +128,8 @@ async function plansOf(
       // A document of its own file has lines to show; one that stands in the job is shown there.
       if (!(error instanceof InputError) || source.file !== null) throw error
       for (const { path: within = '', message, suggestion } of error.problems) {
-        const spot = follow(findings.source, whole, `${place}.document${within === '' ? '' : `.${within}`}`)
-        findings.fail(spot, message, suggestion)
+        const located = follow(findings.source, whole, `${place}.document${within === '' ? '' : `.${within}`}`)
+        findings.fail(located, message, suggestion)
       }
     }
   }

@@ -3,15 +3,15 @@ import { type Ledger, TaskRefusedError } from 'reprise/durable'
 import { jobOf } from '../record/job-record.js'
 import { evaluateJob, evaluationKeys } from './evaluate-job.js'
 
-/** `completed`: the job had completed before, and stays as it is. */
-export async function cancelJob(ledger: Ledger, id: string): Promise<'cancelled' | 'completed'> {
+/** `completed`: the job had completed before, and stays as it is. `by`: who asked for it. */
+export async function cancelJob(ledger: Ledger, id: string, by?: string): Promise<'cancelled' | 'completed'> {
   return ledger.transact(evaluationKeys(id), (view) => {
     const run = view.run(id)
     if (run === undefined || run.status === 'removing') throw notFound(id)
     const job = jobOf(run)
     const { completion } = job.detail
     if (completion !== null) return { result: completion.reason === 'cancelled' ? 'cancelled' : 'completed' }
-    return { ...evaluateJob(view, job, [], view.now, true), result: 'cancelled' }
+    return { ...evaluateJob(view, job, [], view.now, { by }), result: 'cancelled' }
   })
 }
 

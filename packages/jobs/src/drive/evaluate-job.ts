@@ -15,6 +15,7 @@ import { cancelsStragglers } from '../rules/job-result.js'
 import { acceptLateResult } from '../rules/late-result.js'
 import { jobEvent } from './job-event.js'
 import { jobStatus } from './run-status.js'
+import { isSettled } from './tally-job.js'
 
 /** Timers that an evaluation may create or wind up again. Every transaction that evaluates a job names them. */
 const ARMED: readonly (readonly [TimerKind, string?])[] = [
@@ -22,6 +23,7 @@ const ARMED: readonly (readonly [TimerKind, string?])[] = [
   ['deadline'],
   ['timeout'],
   ['stop'],
+  ['tally'],
   ['check', 'a'],
   ['check', 'b'],
 ]
@@ -32,23 +34,31 @@ export function evaluationKeys(job: string, except?: string): Required<Keys> {
   return { runs: [job], gates: [counterKey(job)], tasks: timers.filter(({ id }) => id !== except) }
 }
 
-/** `isCancelled`: somebody cancels the job now. `living`: datacenters with a worker. */
+/** Somebody cancels the job now. */
+interface Cancellation {
+  /** Who asked for it; undefined: nobody is named. */
+  readonly by: string | undefined
+}
+
+/** `cancellation`: the job is cancelled now. `living`: datacenters with a worker. */
 export function evaluateJob(
   view: View,
   job: JobRun,
   living: readonly string[],
   now: number,
-  isCancelled = false,
+  cancellation?: Cancellation,
 ): Changes {
   const { detail } = job
   if (detail.completion !== null) return {}
   const { settings, startedAtMs } = detail
   const datacenters = standingsOf(detail, living)
+  const isCancelled = cancellation !== undefined
   const answer = evaluateCompletion({ settings, submittedAtMs: startedAtMs, isCancelled, datacenters }, now)
-  return answer.kind === 'complete' ? complete(view, job, answer, now) : armTimers(view, job, answer, now)
+  if (answer.kind !== 'complete') return armTimers(view, job, answer, now)
+  return complete(view, job, answer, now, answer.reason === 'cancelled' ? cancellation?.by : undefined)
 }
 
-function complete(view: View, job: JobRun, completion: Completion, now: number): Changes {
+function complete(view: View, job: JobRun, completion: Completion, now: number, by?: string): Changes {
   const { detail, id } = job
   const { settings, targets, slots } = detail
   const over: JobRun = {
@@ -60,13 +70,13 @@ function complete(view: View, job: JobRun, completion: Completion, now: number):
   }
   const { reason, outcome, success } = completion
   const about = { reason, outcome, success, reported: Object.keys(slots).length, targets: targets.length }
-  const events = [jobEvent('JobCompleted', job, about, now)]
+  const events = [jobEvent('JobCompleted', job, { ...about, ...(by !== undefined && { by }) }, now)]
   const hasStragglers = targets.some((name) => slots[name] === undefined)
   const stop = hasStragglers && cancelsStragglers(settings, completion) ? arm(view, job, 'stop', now, now) : {}
   const runs = [{ run: runOfJob(over) }]
-  if (!settings.bestEffort) return { runs, events, ...stop }
+  if (!settings.bestEffort) return merged({ runs, events }, stop)
   events.push(jobEvent('BestEffortCompletion', job, about, now))
-  return { runs, events, ...stop, gates: [raised(view, counterKey(id), reason)] }
+  return merged({ runs, events, gates: [raised(view, counterKey(id), reason)] }, stop)
 }
 
 function raised(view: View, key: string, reason: string): GateRecord {
@@ -86,15 +96,19 @@ function armTimers(view: View, job: JobRun, { nextIs, nextAtMs }: Waiting, now: 
   const checkAtMs = nextIs === 'settle' ? now + job.detail.settings.checkIntervalMs : Infinity
   const atMs = isBusy ? Math.min(checkAtMs, nextAtMs) : checkAtMs
   const check = isBusy || atMs < nextAtMs ? armCheck(view, job, atMs, now) : {}
-  return {
-    runs,
-    created: [...(timer.created ?? []), ...(check.created ?? [])],
-    tasks: [...(timer.tasks ?? []), ...(check.tasks ?? [])],
-    events: [...(timer.events ?? []), ...(check.events ?? [])],
-  }
+  return { runs, ...merged(timer, check) }
 }
 
 type Armed = Pick<Changes, 'created' | 'tasks' | 'events'>
+
+function merged(changes: Changes, { created = [], tasks = [], events = [] }: Armed): Changes {
+  return {
+    ...changes,
+    created: [...(changes.created ?? []), ...created],
+    tasks: [...(changes.tasks ?? []), ...tasks],
+    events: [...(changes.events ?? []), ...events],
+  }
+}
 
 /** A timer that waits already stays as it is. */
 function arm(view: View, job: JobRun, kind: TimerKind, dueAtMs: number, now: number, letter?: string): Armed {
@@ -132,9 +146,10 @@ export function acceptReport(
   if (end === null || !detail.targets.includes(name) || before?.round === round) return {}
   const reportedAtMs = datacenter.endedAtMs ?? now
   const slot: Slot = { end, counts, reportedAtMs, isLate: detail.completion !== null, isCounted: true, round }
-  if (detail.completion !== null) return acceptLate(job, name, slot, now)
   const reported: JobRun = { ...job, detail: { ...detail, slots: { ...detail.slots, [name]: slot } } }
-  return evaluateJob(view, reported, living, now)
+  const changes =
+    detail.completion === null ? evaluateJob(view, reported, living, now) : acceptLate(job, name, slot, now)
+  return isSettled(reported) ? merged(changes, arm(view, job, 'tally', now, now)) : changes
 }
 
 /** The job has completed: by its policy the report is kept, or changes the result. */

@@ -26,14 +26,19 @@ export interface JobRetryOptions {
   readonly onlyFailed?: boolean
   /** Only at this datacenter. @default at all of them @example { datacenter: 'ap' } */
   readonly datacenter?: string
+  /** Who asks for it, for its event. @default nobody is named @example { by: 'ada' } */
+  readonly by?: string
 }
 
-/** Timers that count from the start of a round. */
-const FROM_START = ['deadline', 'timeout'] as const
+/** Timers that count from the start of a round, and the checks after them. */
+const FROM_START = (['deadline', 'timeout'] as const).flatMap((kind) => [
+  { ends: kind, kind, letter: undefined },
+  { ends: kind, kind: 'check' as const, letter: kind },
+])
 
 export async function retryJob(ledger: Ledger, id: string, options: JobRetryOptions = {}): Promise<void> {
-  const { onlyFailed = false, datacenter } = options
-  const timers = [...FROM_START, 'retry' as const].map((kind) => timerKey(id, kind))
+  const { onlyFailed = false, datacenter, by } = options
+  const timers = [...FROM_START.map(({ kind, letter }) => timerKey(id, kind, letter)), timerKey(id, 'retry')]
   await ledger.transact({ runs: [id], tasks: timers }, (view) => {
     const run = view.run(id)
     if (run === undefined || run.status === 'removing') throw notFound(id)
@@ -48,12 +53,12 @@ export async function retryJob(ledger: Ledger, id: string, options: JobRetryOpti
     })
     if (datacenters.length === 0)
       throw new TaskRefusedError('finished', `There is nothing to retry: every workflow of job ${id} succeeded`)
-    return { ...reopened(view, job, { datacenters, onlyFailed }), result: undefined }
+    return { ...reopened(view, job, { datacenters, onlyFailed }, by), result: undefined }
   })
 }
 
 /** The job runs again; its deadlines count from now. */
-function reopened(view: View, job: JobRun, retry: RetryOrder): Changes {
+function reopened(view: View, job: JobRun, retry: RetryOrder, by: string | undefined): Changes {
   const { now } = view
   const { detail, id, correlationId } = job
   const slots = Object.fromEntries(Object.entries(detail.slots).filter(([name]) => !retry.datacenters.includes(name)))
@@ -67,14 +72,17 @@ function reopened(view: View, job: JobRun, retry: RetryOrder): Changes {
     endedAtMs: null,
   }
   const order = view.task(timerKey(id, 'retry'))
-  const armed = FROM_START.flatMap((kind) => {
-    const timer = view.task(timerKey(id, kind))
-    const afterMs = kind === 'deadline' ? detail.settings.deadlineMs : detail.settings.timeoutMs
-    return timer === undefined || afterMs === null ? [] : [windUp(timer, now + afterMs, now)]
+  const { deadlineMs, timeoutMs, checkIntervalMs } = detail.settings
+  const armed = FROM_START.flatMap(({ ends, kind, letter }) => {
+    const timer = view.task(timerKey(id, kind, letter))
+    const afterMs = ends === 'deadline' ? deadlineMs : timeoutMs
+    if (timer === undefined || afterMs === null) return []
+    return [windUp(timer, now + afterMs + (kind === 'check' ? checkIntervalMs : 0), now)]
   })
   const created = order === undefined ? [newTimer({ kind: 'retry', job: id, dueAtMs: now, correlationId }, now)] : []
   const wound = order === undefined ? armed : [...armed, windUp(order, now, now)]
-  const about = { datacenters: [...retry.datacenters], onlyFailed: retry.onlyFailed, round: run.resumes }
+  const named = by === undefined ? {} : { by }
+  const about = { datacenters: [...retry.datacenters], onlyFailed: retry.onlyFailed, round: run.resumes, ...named }
   const tasks = wound.flatMap((one) => one.tasks)
   const events = [jobEvent('JobRetried', job, about, now), ...wound.flatMap((one) => one.events)]
   return { runs: [{ run: runOfJob(run) }], created, tasks, events }

@@ -23,6 +23,18 @@ export interface Slot {
   readonly round: number
 }
 
+/** What is counted of a job for metrics. */
+export interface JobCounts {
+  /** Retries that its budgets have granted. */
+  readonly grants: number
+  /** Retries that were given back. */
+  readonly refunds: number
+  /** Workflows that a budget has denied a retry. */
+  readonly denied: number
+}
+
+export const NOTHING_COUNTED: JobCounts = { grants: 0, refunds: 0, denied: 0 }
+
 /** What a `job retry` asks for, until every datacenter has it. */
 export interface RetryOrder {
   readonly datacenters: readonly string[]
@@ -42,6 +54,8 @@ export interface JobDetail {
   readonly version: number
   readonly idempotencyKey: string | null
   readonly retry: RetryOrder | null
+  /** What is in the sums over all jobs, of the round in which every datacenter had reported; null: nothing yet. */
+  readonly tally: (JobCounts & { readonly round: number }) | null
 }
 
 /** What a job runs, kept apart from its detail since it may be long. */
@@ -67,6 +81,7 @@ export function jobOf(run: RunRecord): JobRun {
     version: countIn(fields, 'version', what),
     idempotencyKey: typeof fields['idempotencyKey'] === 'string' ? fields['idempotencyKey'] : null,
     retry: retryIn(fields['retry'], what),
+    tally: tallyIn(fields['tally'], what),
   }
   for (const name of ['minDcs', 'retryBudget', 'settleMs']) countIn(detail.settings as unknown as Fields, name, what)
   return { ...run, detail }
@@ -113,6 +128,13 @@ function retryIn(value: Json | undefined, what: string): RetryOrder | null {
   if (value === null || value === undefined) return null
   const fields = fieldsOf(value, what)
   return { datacenters: textsIn(fields, 'datacenters', what), onlyFailed: fields['onlyFailed'] === true }
+}
+
+function tallyIn(value: Json | undefined, what: string): JobDetail['tally'] {
+  if (value === null || value === undefined) return null
+  const fields = fieldsOf(value, what)
+  const count = (name: string): number => countIn(fields, name, what)
+  return { grants: count('grants'), refunds: count('refunds'), denied: count('denied'), round: count('round') }
 }
 
 /** The definition as it was written by a submission. */

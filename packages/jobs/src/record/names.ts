@@ -32,18 +32,25 @@ export function isLargeJob(workflows: number): boolean {
 }
 
 /** `datacenter`: where each datacenter has a budget of its own. */
-export function budgetName(job: string, datacenter?: string): string {
-  return datacenter === undefined ? `job/${job}` : `job/${datacenterRun(job, datacenter)}`
+export function budgetKey(job: string, datacenter?: string): string {
+  return `budget:job/${datacenter === undefined ? job : datacenterRun(job, datacenter)}`
 }
 
-export function budgetKey(job: string, datacenter?: string): string {
-  return `budget:${budgetName(job, datacenter)}`
+/** One for the job, or one for each datacenter. */
+export function budgetKeys(
+  job: string,
+  { settings, targets }: { readonly settings: { readonly budgetScope: string }; readonly targets: readonly string[] },
+): string[] {
+  return settings.budgetScope === 'job' ? [budgetKey(job)] : targets.map((name) => budgetKey(job, name))
 }
 
 /** The job that was submitted with an idempotency key, where its id is not made of the key. */
 export function aliasKey(derivedId: string): string {
   return `record:job-key/${derivedId}`
 }
+
+/** Tells stores of jobs apart, for what a worker keeps on its own disk. */
+export const STORE_KEY = 'record:job-store'
 
 export const SETTINGS_KEY = 'record:job-settings'
 
@@ -55,15 +62,41 @@ export function datacenterKey(datacenter: string): string {
 const COUNTER_ROWS = 16
 
 export function counterKey(job: string): string {
-  let sum = 0
-  for (const char of job) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 65_521
-  return `record:job-completions/${sum % COUNTER_ROWS}`
+  return `record:job-completions/${counterRow(job)}`
 }
 
-export const COUNTER_PREFIX = 'record:job-completions/'
+function counterRow(job: string): number {
+  let sum = 0
+  for (const char of job) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 65_521
+  return sum % COUNTER_ROWS
+}
+
+/** Counted completions, in a row for each of the numbers that `counterKey` gives. */
+export const COMPLETION_KEYS: readonly string[] = numbered('record:job-completions/')
+
+/** What jobs have counted until they settled, in rows like those of completions. */
+export const TALLY_KEYS: readonly string[] = numbered('record:job-tallies/')
+
+export function tallyKey(job: string): string {
+  return `record:job-tallies/${counterRow(job)}`
+}
+
+function numbered(prefix: string): string[] {
+  return Array.from({ length: COUNTER_ROWS }, (_, row) => `${prefix}${row}`)
+}
 
 /** What may happen to a job at a moment, or because of a report. */
-export const TIMER_KINDS = ['report', 'deadline', 'timeout', 'settle', 'check', 'dispatch', 'stop', 'retry'] as const
+export const TIMER_KINDS = [
+  'report',
+  'deadline',
+  'timeout',
+  'settle',
+  'check',
+  'dispatch',
+  'stop',
+  'retry',
+  'tally',
+] as const
 
 export type TimerKind = (typeof TIMER_KINDS)[number]
 

@@ -75,7 +75,7 @@ export function seedFor(...names: readonly string[]): number {
 export interface TimerInput {
   readonly kind: TimerKind
   readonly job: string
-  /** Of a report, or of a dispatch; the letter of a check. */
+  /** Of a report, or of a dispatch; which check it is. */
   readonly datacenter?: string
 }
 

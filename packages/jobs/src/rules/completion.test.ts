@@ -98,6 +98,15 @@ describe('with best effort', () => {
     expect(evaluateCompletion(late, 60_000)).toMatchObject({ reason: 'min_dcs_reached' })
   })
 
+  it('a minimum that was reached before a retry does not end it: the others report, or the deadline passes', () => {
+    const settling = { best_effort: { min_dcs: 2, deadline: '60s', settle: '10s' } }
+    const retried = { ...stateOf(settling, [ok(1_000), ok(2_000), 'lost']), submittedAtMs: 20_000 }
+    expect(evaluateCompletion(retried, 30_000)).toMatchObject({ kind: 'wait', nextAtMs: 80_000, nextIs: 'deadline' })
+    expect(evaluateCompletion(retried, 80_000)).toMatchObject({ reason: 'deadline_expired', success: true })
+    const reached = { ...stateOf(settling, [ok(1_000), ok(25_000), 'silent']), submittedAtMs: 20_000 }
+    expect(evaluateCompletion(reached, 30_000)).toMatchObject({ nextAtMs: 35_000, nextIs: 'settle' })
+  })
+
   it('settling is over where none of the rest has a living worker', () => {
     const settling = { best_effort: { min_dcs: 1, deadline: '60s', settle: '10s' } }
     expect(evaluateCompletion(stateOf(settling, [ok(5_000), 'lost', 'lost']), 5_000)).toMatchObject({
@@ -117,6 +126,14 @@ describe('with best effort', () => {
   it('says what is missing while it can be reached', () => {
     expect(evaluateCompletion(stateOf(bestEffort, [ok(1), 'lost', 'silent']), 3_000)).toMatchObject({
       sentence: 'waits for us (no worker), ap; 1 of at least 2 datacenters completed; deadline in 57s',
+    })
+  })
+
+  it('says for how long a datacenter has had no worker, where that is known', () => {
+    const state = stateOf(bestEffort, [ok(1), 'lost', 'silent'])
+    const datacenters = state.datacenters.map((one) => ({ ...one, silentForMs: 40_900 }))
+    expect(evaluateCompletion({ ...state, datacenters }, 3_000)).toMatchObject({
+      sentence: 'waits for us (no worker for 40s), ap; 1 of at least 2 datacenters completed; deadline in 57s',
     })
   })
 
@@ -169,6 +186,14 @@ describe('stopped from outside', () => {
     const state = stateOf({ timeout: '30s' }, [ok(1), 'silent'])
     expect(evaluateCompletion(state, 29_000)).toMatchObject({ nextAtMs: 30_000, nextIs: 'timeout' })
     expect(evaluateCompletion(state, 30_000)).toMatchObject({ reason: 'timeout', outcome: 'partial', success: false })
+  })
+
+  it('the timeout ends a job whose workflows it has failed, though they report before its timer', () => {
+    const state = stateOf({ timeout: '5s' }, [ok(1_000), bad(5_002), bad(5_003)])
+    expect(evaluateCompletion(state, 5_003)).toMatchObject({ reason: 'timeout', outcome: 'partial', success: false })
+    expect(evaluateCompletion(state, 4_000)).toMatchObject({ reason: 'all_dcs_reported' })
+    const complete = stateOf({ timeout: '5s' }, [ok(1_000), ok(2_000), ok(5_003)])
+    expect(evaluateCompletion(complete, 5_003)).toMatchObject({ reason: 'all_dcs_reported', success: true })
   })
 
   it('of a deadline and a timeout that have both passed the earlier one ends the job', () => {

@@ -18,10 +18,13 @@ export interface DatacenterStanding {
   readonly reportedAtMs: number | null
   /** A worker of the datacenter has a lease that has not run out. */
   readonly hasLivingWorker: boolean
+  /** Since the last heartbeat of any worker of the datacenter, as far as one is known. For people. */
+  readonly silentForMs?: number | undefined
 }
 
 export interface CompletionState {
   readonly settings: EffectiveSettings
+  /** When the round began: the submission, or the last retry by hand. Datacenters may have reported before it. */
   readonly submittedAtMs: number
   readonly isCancelled: boolean
   readonly datacenters: readonly DatacenterStanding[]
@@ -68,7 +71,7 @@ export interface Waiting {
 export function evaluateCompletion(state: CompletionState, now: number): Completion | Waiting {
   const { settings, datacenters, isCancelled } = state
   const open = datacenters.filter(({ end }) => end === null)
-  if (open.length === 0) return completed(state, 'all_dcs_reported')
+  if (open.length === 0) return completed(state, failedByTimeout(state, now) ? 'timeout' : 'all_dcs_reported')
   if (isCancelled) return completed(state, 'cancelled')
   const moments = momentsOf(state, now)
   const due = moments.find(({ atMs }) => atMs <= now)
@@ -82,6 +85,16 @@ export function evaluateCompletion(state: CompletionState, now: number): Complet
     isMinimumUnreachable: settings.bestEffort && reachable < settings.minDcs,
     sentence: sentenceOf(state, open, next, now),
   }
+}
+
+/**
+ * Workflows end at the timeout of the job as well, and may report so before its timer is executed: the job has timed out all
+ * the same. What is complete by then counts, whatever the clock says.
+ */
+function failedByTimeout(state: CompletionState, now: number): boolean {
+  const [first] = momentsOf(state, now)
+  const isOver = first?.is === 'timeout' && first.atMs < now
+  return isOver && verdictOf(state, 'all_dcs_reported').outcome !== 'complete'
 }
 
 interface Moment {
@@ -107,15 +120,18 @@ function momentsOf(state: CompletionState, now: number): readonly Moment[] {
   return moments.toSorted((a, b) => a.atMs - b.atMs)
 }
 
-/** When the job has waited long enough after its minimum was reached; Infinity: it is not reached. */
-function settledAt({ settings, datacenters }: CompletionState, now: number): number {
+/**
+ * When the job has waited long enough after its minimum was reached in this round; Infinity: it is not reached, or was
+ * before a retry by hand. The minimum cannot end that retry, which asks for the other datacenters.
+ */
+function settledAt({ settings, submittedAtMs, datacenters }: CompletionState, now: number): number {
   const { minDcs, settleMs, datacenterSuccess } = settings
   const reports = datacenters
     .filter(({ end }) => countsTowardMinimum(end, datacenterSuccess))
     .map(({ reportedAtMs }) => reportedAtMs ?? now)
     .toSorted((a, b) => a - b)
   const reachedAtMs = reports[minDcs - 1]
-  if (reachedAtMs === undefined) return Infinity
+  if (reachedAtMs === undefined || reachedAtMs < submittedAtMs) return Infinity
   const rest = datacenters.filter(({ end }) => end === null)
   const isAnybodyLeft = rest.some(({ hasLivingWorker }) => hasLivingWorker)
   return isAnybodyLeft ? reachedAtMs + settleMs : Math.min(now, reachedAtMs + settleMs)
@@ -162,7 +178,7 @@ function sentenceOf(
 ): string {
   const { settings, datacenters } = state
   const counted = countedIn(state)
-  const names = open.map(({ name, hasLivingWorker }) => (hasLivingWorker ? name : `${name} (no worker)`))
+  const names = open.map((one) => (one.hasLivingWorker ? one.name : `${one.name} (${silenceOf(one)})`))
   const missing = settings.minDcs - counted
   const parts = [
     `waits for ${names.join(', ')}`,
@@ -178,6 +194,11 @@ function sentenceOf(
       : [`${momentWords(next)} in ${formatDuration(Math.ceil((next.atMs - now) / 1000) * 1000)}`]),
   ]
   return parts.join('; ')
+}
+
+function silenceOf({ silentForMs = 0 }: DatacenterStanding): string {
+  const seconds = Math.floor(silentForMs / 1000)
+  return seconds > 0 ? `no worker for ${formatDuration(seconds * 1000)}` : 'no worker'
 }
 
 function momentWords({ is }: Moment): string {

@@ -13,8 +13,12 @@ const NAME_WORDS = '1 to 100 letters, digits, `.`, `_` and `-`, a letter or digi
 
 /** Names of datacenters are labels of metrics and names of queues as well, so they are shorter. */
 const DATACENTER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
-const DATACENTER_WORDS =
+export const DATACENTER_WORDS =
   'the name of a datacenter: 1 to 63 letters, digits, `.`, `_` and `-`, a letter or digit first, such as `eu-west-1`'
+
+export function isDatacenterName(value: unknown): value is string {
+  return typeof value === 'string' && DATACENTER.test(value)
+}
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -61,7 +65,7 @@ export function readName(place: Place, value: unknown): string | undefined {
 }
 
 export function readDatacenterName(place: Place, value: unknown): string | undefined {
-  return typeof value === 'string' && DATACENTER.test(value) ? value : place.fail(isNot(value, DATACENTER_WORDS))
+  return isDatacenterName(value) ? value : place.fail(isNot(value, DATACENTER_WORDS))
 }
 
 /** An object with keys, and not a list or an instance of a class. */

@@ -3,8 +3,9 @@
  * for ever. Imports the library and the records.
  */
 import { OptionsError } from 'reprise'
-import type { GateRecord, Ledger } from 'reprise/durable'
+import { type GateRecord, type Json, type Ledger, TaskRefusedError } from 'reprise/durable'
 import { nearest } from 'reprise/internal'
+import type { JobEvent } from '../drive/job-event.js'
 import { fieldsOf } from '../record/damaged-record.js'
 import { datacenterKey } from '../record/names.js'
 
@@ -34,22 +35,53 @@ function knownOf(gate: GateRecord | undefined): KnownDatacenter | undefined {
 
 /** By a worker that starts; one that is known stays as it is. */
 export async function registerDatacenter(ledger: Ledger, name: string): Promise<void> {
-  await change(ledger, name, (known) => known)
+  await change(ledger, name, (known, nowMs) => known ?? { name, firstSeenAtMs: nowMs, disabled: null })
 }
 
-/** `reason`: null to enable it again. */
-export async function disableDatacenter(ledger: Ledger, name: string, reason: string | null): Promise<void> {
-  await change(ledger, name, (known) => ({ ...known, disabled: reason }))
+/**
+ * `reason`: null to enable it again. `by`: who asked for it. A mistyped name would disable nothing, and would be known from
+ * then on.
+ */
+export async function disableDatacenter(
+  ledger: Ledger,
+  name: string,
+  reason: string | null,
+  by?: string,
+): Promise<void> {
+  const action = reason === null ? 'enable' : 'disable'
+  const detail = { gate: datacenterKey(name), action, reason, ...(by !== undefined && { by }) }
+  const isKnown = await change(ledger, name, (known) => known && { ...known, disabled: reason }, detail)
+  if (isKnown) return
+  const known = (await knownDatacenters(ledger)).map((one) => one.name)
+  const near = nearest(name, known)
+  const cure = near === undefined ? listOf(known) : `did you mean ${near}?`
+  throw new TaskRefusedError('not_found', `No worker has ever registered the datacenter ${name}: ${cure}`)
 }
 
-async function change(ledger: Ledger, name: string, how: (known: KnownDatacenter) => KnownDatacenter): Promise<void> {
+/** `how`: undefined changes nothing. `event`: the detail of the event that says so, if people did it. Whether it was changed. */
+async function change(
+  ledger: Ledger,
+  name: string,
+  how: (known: KnownDatacenter | undefined, nowMs: number) => KnownDatacenter | undefined,
+  event?: Readonly<Record<string, Json>>,
+): Promise<boolean> {
   const key = datacenterKey(name)
-  await ledger.transact({ tasks: [], gates: [key] }, (view) => {
-    const { firstSeenAtMs, disabled } = how(
-      knownOf(view.gate(key)) ?? { name, firstSeenAtMs: view.now, disabled: null },
-    )
-    return { gates: [{ key, kind: 'record', state: { firstSeenAtMs, disabled } }], result: undefined }
+  return ledger.transact({ tasks: [], gates: [key] }, (view) => {
+    const changed = how(knownOf(view.gate(key)), view.now)
+    if (changed === undefined) return { result: false }
+    const { firstSeenAtMs, disabled } = changed
+    const gates = [{ key, kind: 'record' as const, state: { firstSeenAtMs, disabled } }]
+    return { gates, events: event === undefined ? [] : [changedByHand(event, view.now)], result: true }
   })
+}
+
+/** As changes of budgets and breakers by hand are recorded: it is about no run and no task. */
+function changedByHand(detail: Readonly<Record<string, Json>>, now: number): JobEvent {
+  return { type: 'gate_changed', scopeKind: '', scope: '', id: '', atMs: now, correlationId: '', detail }
+}
+
+function listOf(known: readonly string[]): string {
+  return known.length === 0 ? 'no worker has registered any yet' : `known are ${known.slice(0, 10).join(', ')}`
 }
 
 /** Throws an `OptionsError` that names every datacenter which is unknown or disabled. */
@@ -71,10 +103,9 @@ export async function expectKnown(ledger: Ledger, names: readonly string[]): Pro
 
 function unknown(name: string, known: readonly string[]): { message: string; suggestion: string } {
   const near = nearest(name, known)
-  const listed = known.length === 0 ? 'no worker has registered any yet' : `known are ${known.slice(0, 10).join(', ')}`
   const start = `start a worker there: reprise worker --datacenter ${name}`
   return {
-    message: `no worker has ever registered the datacenter \`${name}\`: ${listed}`,
+    message: `no worker has ever registered the datacenter \`${name}\`: ${listOf(known)}`,
     suggestion: near === undefined ? start : `did you mean \`${near}\`?`,
   }
 }

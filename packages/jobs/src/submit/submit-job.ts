@@ -46,6 +46,8 @@ export interface SubmitOptions {
    * @example { isEmbedded: true }
    */
   readonly isEmbedded?: boolean
+  /** Who submits it, for its event. @default nobody is named @example { by: 'ada' } */
+  readonly by?: string
 }
 
 /** A job that was submitted, now or before. */
@@ -74,12 +76,14 @@ export async function submitJob(
 ): Promise<SubmittedJob> {
   const request = readJobRequest(value)
   expectSize(request)
-  if (options.isEmbedded !== true) await expectKnown(parts.ledger, request.datacenters)
   const operator = await effectiveOperator(parts.ledger, parts.operator)
   const { settings, clamps } = effectiveSettings(request, operator)
   for (let look = 0; look < LOOKS; look++) {
     const id = await idOf(parts.ledger, request)
-    const submitted = await record(parts, { id, request, settings, clamps })
+    // A job that was submitted before is found again, though a datacenter of it was disabled meanwhile.
+    if (options.isEmbedded !== true && (await parts.ledger.run(id)) === undefined)
+      await expectKnown(parts.ledger, request.datacenters)
+    const submitted = await record(parts, { id, request, settings, clamps, by: options.by })
     if (submitted !== undefined) return submitted
   }
   throw new TaskRefusedError('conflict', 'The idempotency key is being used for another job at the moment')
@@ -102,7 +106,8 @@ async function idOf(ledger: Ledger, { id, idempotencyKey, name }: JobRequest): P
   return alias ?? derived
 }
 
-function newJobId(name: string): string {
+/** An id that nobody has, with the name and the day for people. */
+export function newJobId(name: string): string {
   const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
   return `${name.slice(0, 90)}-${day}-${randomBytes(4).toString('hex')}`
 }
@@ -117,6 +122,8 @@ interface Submission {
   readonly request: JobRequest
   readonly settings: EffectiveSettings
   readonly clamps: readonly Clamp[]
+  /** Who submits it; undefined: nobody is named. */
+  readonly by: string | undefined
 }
 
 /** Undefined: the key belongs to another job than was thought, and has to be looked up again. */
@@ -174,7 +181,7 @@ function sameJob(run: RunRecord, { id, request, clamps }: Submission): Submitted
   if (run.fingerprint !== request.payloadHash)
     throw new TaskRefusedError(
       'conflict',
-      `The job ${id} was submitted before, and is another one: choose another id or key`,
+      `The job ${id} was submitted before with other content: choose another id or key`,
     )
   return { id, isNew: false, settings, clamps }
 }
@@ -190,7 +197,7 @@ function rowsOf(
   correlationId: string,
   now: number,
 ): JobRows {
-  const { id, request, settings, clamps } = submission
+  const { id, request, settings, clamps, by } = submission
   const { datacenters, workflows, name, payloadHash, idempotencyKey } = request
   const common = { status: 'running', owner: null, fence: 1, resumes: 0, correlationId, ...timesAt(now) } as const
   const job = {
@@ -209,8 +216,11 @@ function rowsOf(
       version: 0,
       idempotencyKey,
       retry: null,
+      tally: null,
     },
   }
+  const named = by === undefined ? {} : { by }
+  const about = { name, datacenters: [...datacenters], workflows: workflows.length, ...named }
   const counts = { total: workflows.length, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 }
   const detail = { job: id, counts, blocked: graph.blocked, denied: 0, end: null, round: 0 }
   const sites = datacenters.map((datacenter) => ({
@@ -228,7 +238,7 @@ function rowsOf(
   return {
     runs: [{ run: runOfJob(job), definition: { request, clamps } as unknown as Json }, ...sites],
     gates: budgetsOf(submission),
-    events: [jobEvent('JobSubmitted', job, { name, datacenters: [...datacenters], workflows: workflows.length }, now)],
+    events: [jobEvent('JobSubmitted', job, about, now)],
     tasks: [
       ...datacenters.flatMap((datacenter) => workflowTasks({ ...taskInput, datacenter }, now)),
       ...timersOf(submission, correlationId, now),
@@ -246,13 +256,21 @@ function budgetsOf({ id, request, settings }: Submission): GateRecord[] {
 }
 
 function timersOf({ id: job, request, settings }: Submission, correlationId: string, now: number): NewTask[] {
-  const { deadlineMs, timeoutMs, dispatchTimeoutMs } = settings
+  const { deadlineMs, timeoutMs, dispatchTimeoutMs, checkIntervalMs } = settings
   const at = (afterMs: number): { job: string; dueAtMs: number; correlationId: string } => {
     return { job, dueAtMs: now + afterMs, correlationId }
   }
+  // With a check after it: the process that has taken the timer may stop before it fires, and hold it for its lease.
+  const ending = (kind: 'deadline' | 'timeout', afterMs: number | null): NewTask[] =>
+    afterMs === null
+      ? []
+      : [
+          newTimer({ kind, ...at(afterMs) }, now),
+          newTimer({ kind: 'check', datacenter: kind, ...at(afterMs + checkIntervalMs) }, now),
+        ]
   return [
-    ...(deadlineMs === null ? [] : [newTimer({ kind: 'deadline', ...at(deadlineMs) }, now)]),
-    ...(timeoutMs === null ? [] : [newTimer({ kind: 'timeout', ...at(timeoutMs) }, now)]),
+    ...ending('deadline', deadlineMs),
+    ...ending('timeout', timeoutMs),
     ...(dispatchTimeoutMs === null
       ? []
       : request.datacenters.map((datacenter) =>

@@ -1,13 +1,13 @@
 /**
  * The metrics of AD-44, derived from the ledger and so equal on every process that is asked. Imports the records.
  *
- * Invariant: at most 2 000 jobs have a series of their own; the others share `other`.
+ * Invariants: at most 2 000 jobs have a series of their own; the others share `other`. What is read does not grow with the
+ * number of jobs that are kept: the latest jobs, those that still run, and a fixed number of sums.
  */
 import type { Ledger } from 'reprise/durable'
-import { budgetOf } from '../record/budget-record.js'
-import { datacenterOf } from '../record/datacenter-record.js'
-import { jobOf, type JobRun, standingsOf } from '../record/job-record.js'
-import { budgetName, COUNTER_PREFIX, datacenterRun, JOB_KIND } from '../record/names.js'
+import { countJob, isSettled } from '../drive/tally-job.js'
+import { type JobCounts, jobOf, type JobRun, NOTHING_COUNTED, standingsOf } from '../record/job-record.js'
+import { COMPLETION_KEYS, JOB_KIND, TALLY_KEYS } from '../record/names.js'
 import { countsTowardMinimum } from '../rules/datacenter-end.js'
 
 /** One number of a metric. */
@@ -25,6 +25,7 @@ export interface JobMetric {
 }
 
 const MOST_SERIES = 2000
+const PAGE = 500
 const OTHER = 'other'
 
 const HELP = {
@@ -37,54 +38,97 @@ const HELP = {
 
 type MetricName = keyof typeof HELP
 
+const COUNTERS = [
+  ['retry_budget_consumed_total', 'grants'],
+  ['retry_budget_exhausted_total', 'denied'],
+  ['retry_budget_refunded_total', 'refunds'],
+] as const satisfies readonly (readonly [MetricName, keyof JobCounts])[]
+
 /** Options of `metrics`. */
 export interface MetricOptions {
   /** Whether series have the label `job_id`. @default true @example { byJob: false } */
   readonly byJob?: boolean
 }
 
-export async function readMetrics(ledger: Ledger, { byJob = true }: MetricOptions = {}): Promise<JobMetric[]> {
-  const gates = await ledger.gates()
-  const budgets = new Map(gates.filter(({ kind }) => kind === 'budget').map((gate) => [gate.key, gate]))
-  const series = new Series(byJob)
-  for await (const job of everyJob(ledger)) {
-    for (const name of budgetNames(job)) {
-      const gate = budgets.get(`budget:${name}`)
-      if (gate === undefined) continue
-      const { grants, refunds } = budgetOf(gate).state
-      series.add('retry_budget_consumed_total', job.id, grants)
-      series.add('retry_budget_refunded_total', job.id, refunds)
-    }
-    series.add('retry_budget_exhausted_total', job.id, await deniedOf(ledger, job))
-    if (job.detail.settings.bestEffort) series.ratio(job.id, ratioOf(job))
-  }
-  const byReason = new Map<string, number>()
-  for (const { key, state } of gates) {
-    if (!key.startsWith(COUNTER_PREFIX)) continue
-    for (const [reason, count] of Object.entries((state ?? {}) as Readonly<Record<string, number>>))
-      byReason.set(reason, (byReason.get(reason) ?? 0) + count)
-  }
-  return [...series.metrics(), ...[...byReason].map(([reason, value]) => completions(reason, value))]
+/** `most`: jobs with series of their own. */
+export async function readMetrics(
+  ledger: Ledger,
+  { byJob = true }: MetricOptions = {},
+  most = MOST_SERIES,
+): Promise<JobMetric[]> {
+  // The sums first: what a job adds to them afterwards is counted with the job.
+  const sums = await sumsIn(ledger, TALLY_KEYS)
+  const completions = await sumsIn(ledger, COMPLETION_KEYS)
+  const latest = await jobsIn(ledger, most)
+  const counted: { readonly job: JobRun; readonly counts: JobCounts }[] = []
+  for (const job of latest) counted.push({ job, counts: await countsOf(ledger, job) })
+  const rest = await countsOfRest(ledger, sums, latest, most)
+  const ratios = latest.filter(({ detail }) => detail.settings.bestEffort)
+  const series = byJob
+    ? [
+        ...counted.flatMap(({ job, counts }) => countersOf(counts, { job_id: job.id })),
+        ...(Object.values(rest).some((count) => count > 0) ? countersOf(rest, { job_id: OTHER }) : []),
+        ...ratios.map((job) => ratioMetric(ratioOf(job), { job_id: job.id })),
+      ]
+    : [
+        ...countersOf(counted.map(({ counts }) => counts).reduce(added, rest), {}),
+        ...(ratios.length === 0
+          ? []
+          : [ratioMetric(ratios.reduce((sum, job) => sum + ratioOf(job), 0) / ratios.length, {})]),
+      ]
+  return [...series, ...Object.entries(completions).map(([reason, value]) => completionMetric(reason, value))]
 }
 
-async function* everyJob(ledger: Ledger): AsyncGenerator<JobRun> {
-  let after: { readonly id: string; readonly createdAtMs: number } | undefined
+/** The latest jobs, or the latest of those that run after one of the list. */
+async function jobsIn(ledger: Ledger, most: number, runningAfter?: JobRun): Promise<JobRun[]> {
+  const jobs: JobRun[] = []
+  let after: Pick<JobRun, 'id' | 'createdAtMs'> | undefined = runningAfter
   for (;;) {
-    const page = await ledger.runs({ kind: JOB_KIND, limit: 500, ...(after && { after }) })
-    for (const run of page) if (run.status !== 'removing') yield jobOf(run)
+    const limit = Math.min(PAGE, most - jobs.length)
+    if (limit === 0) return jobs
+    const statuses = runningAfter === undefined ? {} : { statuses: ['running' as const] }
+    const page = await ledger.runs({ kind: JOB_KIND, limit, ...statuses, ...(after && { after }) })
+    jobs.push(...page.filter(({ status }) => status !== 'removing').map(jobOf))
     after = page.at(-1)
-    if (page.length < 500) return
+    if (page.length < limit) return jobs
   }
 }
 
-function budgetNames({ id, detail }: JobRun): readonly string[] {
-  const { budgetScope } = detail.settings
-  return budgetScope === 'job' ? [budgetName(id)] : detail.targets.map((name) => budgetName(id, name))
+/** A job that has settled keeps its counts; those of any other are read. */
+async function countsOf(ledger: Ledger, job: JobRun): Promise<JobCounts> {
+  const { tally } = job.detail
+  return tally !== null && tally.round === job.resumes && isSettled(job) ? tally : countJob(ledger, job)
 }
 
-async function deniedOf(ledger: Ledger, { id, detail }: JobRun): Promise<number> {
-  const runs = await Promise.all(detail.targets.map((name) => ledger.run(datacenterRun(id, name))))
-  return runs.reduce((sum, run) => sum + (run === undefined ? 0 : datacenterOf(run).detail.denied), 0)
+/** Of older jobs, kept and removed: what is in the sums without the latest jobs, and what still runs. */
+async function countsOfRest(
+  ledger: Ledger,
+  sums: Readonly<Record<string, number>>,
+  latest: readonly JobRun[],
+  most: number,
+): Promise<JobCounts> {
+  const own = latest.map(({ detail }) => detail.tally ?? NOTHING_COUNTED).reduce(added, NOTHING_COUNTED)
+  const of = (name: keyof JobCounts): number => Math.max(0, (sums[name] ?? 0) - own[name])
+  const settled = { grants: of('grants'), refunds: of('refunds'), denied: of('denied') }
+  const last = latest.at(-1)
+  const running = last === undefined || latest.length < most ? [] : await jobsIn(ledger, most, last)
+  let counts = settled
+  for (const job of running) counts = added(counts, await countsOf(ledger, job))
+  return counts
+}
+
+function added(a: JobCounts, b: JobCounts): JobCounts {
+  return { grants: a.grants + b.grants, refunds: a.refunds + b.refunds, denied: a.denied + b.denied }
+}
+
+/** Counts by name, summed over the rows. */
+async function sumsIn(ledger: Ledger, keys: readonly string[]): Promise<Readonly<Record<string, number>>> {
+  const states = await ledger.transact({ tasks: [], gates: keys }, (view) => ({
+    result: keys.map((key) => (view.gate(key)?.state ?? {}) as Readonly<Record<string, number>>),
+  }))
+  const sums: Record<string, number> = {}
+  for (const state of states) for (const [name, count] of Object.entries(state)) sums[name] = (sums[name] ?? 0) + count
+  return sums
 }
 
 function ratioOf({ detail }: JobRun): number {
@@ -94,57 +138,16 @@ function ratioOf({ detail }: JobRun): number {
   return counted.length / Math.max(1, detail.targets.length)
 }
 
-function completions(reason: string, value: number): JobMetric {
-  const name = 'best_effort_completions_total'
-  return { name, type: 'counter', help: HELP[name], labels: { reason }, value }
+function countersOf(counts: JobCounts, labels: JobMetric['labels']): JobMetric[] {
+  return COUNTERS.map(([name, count]) => ({ name, type: 'counter', help: HELP[name], labels, value: counts[count] }))
 }
 
-class Series {
-  private readonly byJob: boolean
-  private readonly jobs = new Set<string>()
-  private readonly counters = new Map<string, { readonly name: MetricName; readonly label: string; value: number }>()
-  private readonly ratios = new Map<string, number[]>()
+function ratioMetric(value: number, labels: JobMetric['labels']): JobMetric {
+  const name = 'best_effort_completion_ratio'
+  return { name, type: 'gauge', help: HELP[name], labels, value }
+}
 
-  constructor(byJob: boolean) {
-    this.byJob = byJob
-  }
-
-  add(name: MetricName, job: string, value: number): void {
-    const label = this.labelOf(job)
-    const key = `${name} ${label}`
-    const known = this.counters.get(key) ?? { name, label, value: 0 }
-    known.value += value
-    this.counters.set(key, known)
-  }
-
-  ratio(job: string, value: number): void {
-    const label = this.labelOf(job)
-    this.ratios.set(label, [...(this.ratios.get(label) ?? []), value])
-  }
-
-  /** The latest jobs have their own. */
-  private labelOf(job: string): string {
-    if (!this.byJob) return ''
-    if (this.jobs.size < MOST_SERIES) this.jobs.add(job)
-    return this.jobs.has(job) ? job : OTHER
-  }
-
-  metrics(): JobMetric[] {
-    const labels = (label: string): Readonly<Record<string, string>> => (label === '' ? {} : { job_id: label })
-    const counters = [...this.counters.values()].map(
-      ({ name, label, value }): JobMetric => ({
-        name,
-        type: 'counter',
-        help: HELP[name],
-        labels: labels(label),
-        value,
-      }),
-    )
-    const name = 'best_effort_completion_ratio'
-    const ratios = [...this.ratios].map(([label, values]): JobMetric => {
-      const value = values.reduce((sum, one) => sum + one, 0) / values.length
-      return { name, type: 'gauge', help: HELP[name], labels: labels(label), value }
-    })
-    return [...counters, ...ratios]
-  }
+function completionMetric(reason: string, value: number): JobMetric {
+  const name = 'best_effort_completions_total'
+  return { name, type: 'counter', help: HELP[name], labels: { reason }, value }
 }

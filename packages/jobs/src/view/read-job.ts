@@ -1,10 +1,10 @@
 /** Jobs as people see them, read from the rows of the ledger. Imports the rules and the records. */
 import type { AttemptRow, Ledger, RunRecord, TaskRecord } from 'reprise/durable'
-import { livingDatacenterWorkers } from '../drive/living-datacenters.js'
+import { livingDatacenterWorkers, silences } from '../drive/living-datacenters.js'
 import { budgetOf } from '../record/budget-record.js'
 import { datacenterOf } from '../record/datacenter-record.js'
 import { definitionOf, type JobRun, jobOf, standingsOf } from '../record/job-record.js'
-import { budgetKey, datacenterRun, HELD_UNTIL_MS, JOB_KIND } from '../record/names.js'
+import { budgetKeys, datacenterRun, HELD_UNTIL_MS, JOB_KIND } from '../record/names.js'
 import { workflowEnd } from '../record/workflow-record.js'
 import { evaluateCompletion } from '../rules/completion.js'
 import type { BudgetStatus, DatacenterStatus, JobStatus, JobSummary, WorkflowStatus } from './job-views.js'
@@ -67,7 +67,11 @@ export async function readStatus(ledger: Ledger, job: JobRun): Promise<JobStatus
     targets.map((name) => datacenterStatus(ledger, job, name, workers.get(name) ?? 0)),
   )
   const state = { settings, submittedAtMs: startedAtMs, isCancelled: false }
-  const standings = standingsOf(detail, [...workers.keys()])
+  const silent = await silences(ledger)
+  const standings = standingsOf(detail, [...workers.keys()]).map((one) => ({
+    ...one,
+    silentForMs: silent.get(one.name),
+  }))
   const answer = evaluateCompletion({ ...state, datacenters: standings }, await ledger.now())
   const isWaiting = completion === null && answer.kind === 'wait'
   return {
@@ -86,7 +90,7 @@ export async function readStatus(ledger: Ledger, job: JobRun): Promise<JobStatus
 async function budgetsOf(ledger: Ledger, { id, detail }: JobRun): Promise<BudgetStatus[]> {
   const { budgetScope } = detail.settings
   const owners: readonly (string | null)[] = budgetScope === 'job' ? [null] : detail.targets
-  const keys = owners.map((name) => budgetKey(id, name ?? undefined))
+  const keys = budgetKeys(id, detail)
   const gates = await ledger.transact({ tasks: [], gates: keys }, (view) => ({
     result: keys.map((key) => view.gate(key)),
   }))

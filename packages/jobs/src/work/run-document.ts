@@ -1,51 +1,51 @@
 /**
- * Runs the document of a workflow in a ledger local to the worker: its steps cost the job's ledger nothing, and what has
- * ended of it stays there. A retry of the job starts the document anew; a second execution of one attempt continues it.
- * Imports the library and the workflows.
+ * Runs the document of a workflow in the worker's own ledger: its steps cost the job's ledger nothing, and go on while
+ * that one is away. A retry of the job starts the document anew; a second execution of one attempt continues it, and finds
+ * its end if it has ended. Imports the library and the workflows.
  */
-import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { InputError, loadWorkflow, type Plan, resumeWorkflow, type RunEnd, runWorkflow } from '@reprise/workflow'
 import { isRepriseError } from 'reprise'
-import { type Durable, type Json, LedgerError, openDurable } from 'reprise/durable'
+import { type Durable, type Json, LedgerError, type TaskRecord } from 'reprise/durable'
 import { fingerprint } from 'reprise/internal'
 import type { WorkflowSource } from '../rules/job-workflow.js'
 import { type JobContext, type JobOutputs, RefusedError, UnfitWorkflowError } from './job-handler.js'
+import type { HeldWorkflow, LocalLedger } from './local-ledger.js'
 
 export interface DocumentSettings {
   /** Where relative paths of documents begin. */
   readonly dir: string
   /** What commands inherit, secrets among it. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The worker's own ledger. */
-  readonly localStore: string
 }
 
 type DocumentSource = Extract<WorkflowSource, { readonly kind: 'document' }>
 
 export class DocumentRunner {
   private readonly settings: DocumentSettings
-  private opened: Promise<Durable> | undefined = undefined
+  private readonly local: () => Promise<LocalLedger>
 
-  constructor(settings: DocumentSettings) {
+  /** `local`: opens the worker's own ledger, or waits for it. */
+  constructor(settings: DocumentSettings, local: () => Promise<LocalLedger>) {
     this.settings = settings
+    this.local = local
   }
 
+  /** `claimed`: the task of the workflow, as this worker has claimed it. */
   async run(
     source: DocumentSource,
     params: Readonly<Record<string, Json>>,
-    context: JobContext & { readonly generation: number },
+    context: JobContext,
+    claimed: TaskRecord,
   ): Promise<JobOutputs> {
     const plan = await this.planOf(source, context.workflow)
-    const durable = await this.local()
-    const runId = innerRunId(context)
-    const end = await this.perform(plan, params, context, { durable, runId })
-    return outputsOfRun(durable, runId, end)
-  }
-
-  /** Stops nothing that runs: whoever started it has its signal. */
-  async close(): Promise<void> {
-    await (await this.opened)?.close()
+    const { jobId, datacenter, attempt } = context
+    const held = heldWorkflow(claimed, { jobId, datacenter, attempt })
+    const local = await refusing(this.local)
+    await refusing(() => local.hold(held))
+    const before = await refusing(() => local.endOf(held.runId))
+    const end = before?.end ?? (await this.perform(plan, params, context, local.durable, held.runId))
+    return outputsOfRun(local.durable, held.runId, end)
   }
 
   private async planOf({ text, file }: DocumentSource, workflow: string): Promise<Plan> {
@@ -56,26 +56,12 @@ export class DocumentRunner {
     }
   }
 
-  private local(): Promise<Durable> {
-    this.opened ??= this.open().catch((error: unknown) => {
-      this.opened = undefined
-      throw new RefusedError(`The worker cannot keep its own records: ${messageOf(error)}`, { cause: error })
-    })
-    return this.opened
-  }
-
-  private open(): Promise<Durable> {
-    const { localStore } = this.settings
-    const file = /^sqlite:(.+)$/s.exec(localStore)?.[1]
-    if (file !== undefined) mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-    return openDurable(localStore, { synchronous: 'normal', identity: { role: 'worker-steps' } })
-  }
-
   private async perform(
     plan: Plan,
     params: Readonly<Record<string, Json>>,
     { jobId, datacenter, signal }: JobContext,
-    { durable, runId }: { readonly durable: Durable; readonly runId: string },
+    durable: Durable,
+    runId: string,
   ): Promise<RunEnd> {
     const own = { REPRISE_JOB_ID: jobId, REPRISE_DATACENTER: datacenter }
     const options = { durable, env: { ...this.settings.env, ...own }, signal }
@@ -93,12 +79,21 @@ export class DocumentRunner {
   }
 }
 
-/** One for each attempt, and short whatever the names are. */
-function innerRunId({ jobId, datacenter, workflow, generation, attempt }: JobContext & { generation: number }): string {
-  return `${fingerprint([jobId, datacenter, workflow]).slice(0, 24)}.${generation}.${attempt}`
+/**
+ * The run of the steps has an id of its own for each attempt of each job, and is short whatever the names are. A job that
+ * was removed and submitted again under its id is another one.
+ */
+export function heldWorkflow(
+  { scopeKind, scope, id, queue, generation, owner, fence, correlationId }: TaskRecord,
+  { jobId, datacenter, attempt }: { readonly jobId: string; readonly datacenter: string; readonly attempt: number },
+): HeldWorkflow {
+  const runId = `${fingerprint([correlationId, jobId, datacenter, id]).slice(0, 24)}.${generation}.${attempt}`
+  const of = { generation, attempt, owner: owner ?? '', fence }
+  return { runId, scopeKind, scope, id, queue, jobId, datacenter, ...of }
 }
 
-async function outputsOfRun(durable: Durable, runId: string, end: RunEnd): Promise<JobOutputs> {
+/** What the steps gave; throws what the attempt fails with. */
+export async function outputsOfRun(durable: Durable, runId: string, end: RunEnd): Promise<JobOutputs> {
   if (end.state === 'succeeded' || end.state === 'completed_with_failures') {
     return end.outputs ?? {}
   }
@@ -112,6 +107,15 @@ async function outputsOfRun(durable: Durable, runId: string, end: RunEnd): Promi
     code: end.stopReason ?? end.state,
     ...(end.stopReason === 'not_retryable' && { retryable: false }),
   })
+}
+
+/** What the worker's own ledger cannot do is no fault of the workflow: another worker may be able to run it. */
+async function refusing<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    throw new RefusedError(`The worker cannot keep its own records: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 function messageOf(error: unknown): string {

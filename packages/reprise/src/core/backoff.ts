@@ -12,13 +12,33 @@ import type { Draw, Random } from './time.js'
 /** Beyond this many failures `delayAfter` says no more; ten times what a policy may attempt. */
 const MAX_FAILURES = 10_000
 
-const formulas = /* @__PURE__ */ new WeakMap<Backoff, Formula | FormulaProblem>()
+type FormulaBackoff = Backoff & { readonly formula: string }
+
+const compiled = /* @__PURE__ */ new WeakMap<Backoff, Formula | FormulaProblem>()
 
 /** The delay after failure number `failures`, when the one before it was `previousMs` (0 for the first). */
-export function backoffDelay(policy: Policy, failures: number, previousMs: number, draw: Draw): number {
+export type BackoffDelay = (policy: Policy, failures: number, previousMs: number, draw: Draw) => number
+
+/** For every policy. */
+export const backoffDelay: BackoffDelay = (policy, failures, previousMs, draw) =>
+  jitteredDelay(policy, failures, previousMs, draw, formulaOf)
+
+/** For policies without a formula: a bundle then has no parser of formulas. */
+export const plainBackoffDelay: BackoffDelay = (policy, failures, previousMs, draw) =>
+  jitteredDelay(policy, failures, previousMs, draw, withoutFormulas)
+
+type FormulaSource = (backoff: FormulaBackoff) => Formula
+
+function jitteredDelay(
+  policy: Policy,
+  failures: number,
+  previousMs: number,
+  draw: Draw,
+  formulas: FormulaSource,
+): number {
   const { jitter } = policy
   if (jitter === 'decorrelated') return decorrelated(policy, previousMs, chanceOf(draw(failures)))
-  const delayMs = cappedDelay(policy, failures, previousMs)
+  const delayMs = cappedDelay(policy, failures, previousMs, formulas)
   if (jitter === 'none') return delayMs
   const chance = chanceOf(draw(failures))
   if (jitter === 'full') return delayMs * chance
@@ -44,7 +64,7 @@ export function delayAfter(policy: PolicyArgument, failures: number, random?: Ra
   for (let n = isChained ? 1 : Math.max(1, last); n <= last; n++) {
     if (random !== undefined) delayMs = backoffDelay(normal, n, delayMs, random)
     else if (isDecorrelated) delayMs = decorrelated(normal, delayMs, 1)
-    else delayMs = cappedDelay(normal, n, delayMs)
+    else delayMs = cappedDelay(normal, n, delayMs, formulaOf)
   }
   return delayMs
 }
@@ -56,13 +76,13 @@ function decorrelated(policy: Policy, previousMs: number, chance: number): numbe
   return Math.min(low + (high - low) * chance, policy.maxDelayMs)
 }
 
-function cappedDelay(policy: Policy, failures: number, previousMs: number): number {
-  const delayMs = strategyDelay(policy, failures, previousMs)
+function cappedDelay(policy: Policy, failures: number, previousMs: number, formulas: FormulaSource): number {
+  const delayMs = strategyDelay(policy, failures, previousMs, formulas)
   if (Number.isNaN(delayMs)) return policy.maxDelayMs
   return Math.max(0, Math.min(delayMs, policy.maxDelayMs))
 }
 
-function strategyDelay(policy: Policy, failures: number, previousMs: number): number {
+function strategyDelay(policy: Policy, failures: number, previousMs: number, formulas: FormulaSource): number {
   const { backoff, initialDelayMs: initial, maxDelayMs: max } = policy
   switch (backoff.type) {
     case 'fixed':
@@ -76,7 +96,7 @@ function strategyDelay(policy: Policy, failures: number, previousMs: number): nu
       return fibonacci(initial, failures, max)
     case 'custom':
       if ('delaysMs' in backoff) return backoff.delaysMs[failures - 1] ?? max
-      return formulaOf(backoff)({ attempt: failures, initial, max, previous: previousMs || initial })
+      return formulas(backoff)({ attempt: failures, initial, max, previous: previousMs || initial })
   }
 }
 
@@ -89,11 +109,15 @@ function fibonacci(initial: number, failures: number, max: number): number {
 }
 
 /** A formula that was never validated and does not parse means the longest delay. */
-function formulaOf(backoff: Backoff & { readonly formula: string }): Formula {
-  let formula = formulas.get(backoff)
+function formulaOf(backoff: FormulaBackoff): Formula {
+  let formula = compiled.get(backoff)
   if (formula === undefined) {
     formula = compileFormula(backoff.formula)
-    formulas.set(backoff, formula)
+    compiled.set(backoff, formula)
   }
-  return typeof formula === 'function' ? formula : () => Number.NaN
+  return typeof formula === 'function' ? formula : withoutFormulas()
+}
+
+function withoutFormulas(): Formula {
+  return () => Number.NaN
 }

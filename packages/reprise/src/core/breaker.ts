@@ -38,7 +38,11 @@ export class Breaker {
   protected current: BreakerPhase = 'closed'
   protected epoch = 0
   private failures = 0
-  private openUntilMs = 0
+  protected openUntilMs = 0
+  /** When it was opened last; 0 if it never was. */
+  protected openedAtMs = 0
+  /** When an attempt that counts last failed; null if none has. */
+  protected lastFailureAtMs: number | null = null
   protected probes = 0
   protected successes = 0
 
@@ -118,6 +122,7 @@ export class Breaker {
   failure(epoch: number, now: number): void {
     if (epoch !== this.epoch) return
     this.failures++
+    this.lastFailureAtMs = now
     if (this.current === 'half_open' || this.failures >= this.policy.failureThreshold) this.open(now)
   }
 
@@ -134,6 +139,7 @@ export class Breaker {
    * @example executor.breaker('mail')?.open(clock.monotonicMs())
    */
   open(now: number): void {
+    this.openedAtMs = now
     this.openUntilMs = now + this.policy.recoveryTimeoutMs
     this.#enter('open')
   }

@@ -9,7 +9,10 @@
 import type { BudgetRef } from './policy.js'
 import type { AttemptKind, AttemptResult } from './words.js'
 
-/** What a budget is asked before an attempt. */
+/**
+ * What a budget is asked before an attempt. Of first attempts one object serves many calls, so that a success makes none:
+ * read from it what is needed, and do not keep it.
+ */
 export interface BudgetRequest {
   /** The key of the call. */
   readonly key: string

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { errorText, isRetryable, readField } from './classify.js'
+import { isNotYet, isRetryable } from './classify.js'
 import { AttemptTimeoutError, CallTimeoutError, ResultError, RetryBudgetExhaustedError } from './errors.js'
+import { errorText, readField } from './failure-fields.js'
 import { type FailureContext, type Matcher, MATCHER_WORDS, type Policy } from './policy.js'
 
 const context: FailureContext = { key: 'k', attempt: 1, launch: 1, kind: 'retry' }
@@ -49,6 +50,13 @@ describe('what is retried', () => {
     expect(fits(missing)).toBe(false)
     expect(fits(missing, 'network')).toBe(false)
     expect(fits(missing, { exitCode: [127] })).toBe(true)
+  })
+
+  it('is an error that says `not_yet` of itself, whatever the matchers are', () => {
+    const early = failure({ retryable: 'not_yet' })
+    expect(fits(early)).toBe(true)
+    expect(fits(early, 'network', () => false)).toBe(true)
+    expect([early, failure({ retryable: true }), ...hostile].map(isNotYet).filter(Boolean)).toHaveLength(1)
   })
 
   it('is a failure that one of the matchers fits', () => {

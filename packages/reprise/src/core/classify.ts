@@ -1,21 +1,15 @@
 /**
  * Whether a failure is worth another attempt, by what the policy lists in `retryOn`.
  *
- * Invariants: anything at all may have been thrown. Fields are read with `readField`, so a getter or proxy that throws
- * counts as absent; what is read is bounded in depth, number and length, and every text is searched in linear time.
- * Only a predicate of the policy may throw. Imports core only.
+ * Invariants: anything at all may have been thrown, see failure-fields.ts; every text is searched in linear time. Only a
+ * predicate of the policy may throw. Imports core only.
  */
 import { expectAnswer } from './answer.js'
 import { isRepriseError } from './errors.js'
+import { errorsIn, errorText, exitCodeOf, readField, readText, statusesOf } from './failure-fields.js'
 import { speaksOfNetwork, speaksOfRateLimit, speaksOfTimeout, statusesIn } from './failure-text.js'
 import { compilePattern, type Pattern } from './pattern.js'
-import type { FailureContext, MatcherWord, Policy } from './policy.js'
-
-/** Of a message, and of a command's output, the end is what counts. */
-const MAX_TEXT = 8192
-/** How far causes and the errors of an `AggregateError` are followed, and how many are looked at in all. */
-const MAX_DEPTH = 5
-const MAX_ERRORS = 12
+import type { FailureContext, Matcher, MatcherWord, Policy, RetryPredicate } from './policy.js'
 
 interface Evidence {
   readonly text: string
@@ -30,62 +24,54 @@ const WORDS: Record<MatcherWord, (evidence: Evidence) => boolean> = {
   rate_limit: ({ text, statuses }) => speaksOfRateLimit(text) || statuses.includes(429),
 }
 
+/** What `retryable` of an error says if the operation worked, and what it waits for is not there yet. */
+const NOT_YET = 'not_yet'
+
 const patterns = /* @__PURE__ */ new WeakMap<object, Pattern>()
+
+/** Every matcher but predicates. */
+type Sign = Exclude<Matcher, RetryPredicate>
+
+/** What is asked of an error whether a matcher fits it. */
+export type Judge = (error: unknown) => (sign: Sign) => boolean
 
 /**
  * Whether the policy retries this failure. Without `retryOn` every failure is retried; else one matcher that fits is
- * enough. An error with `retryable: false` is never retried, one with `retryable: 'if_listed'` only if a matcher fits it. An error thrown by a predicate is thrown on.
+ * enough. An error with `retryable: false` is never retried, one with `retryable: 'if_listed'` only if a matcher fits it, and
+ * one with `retryable: 'not_yet'` always. An error thrown by a predicate is thrown on.
  * @example
  * const context = { key: 'price', attempt: 1, launch: 1, kind: 'retry' } as const
  * if (!isRetryable(policy, error, context)) throw error
  */
 export function isRetryable(policy: Policy, error: unknown, context: FailureContext): boolean {
+  return isRetryableBy(judgeByTexts, policy, error, context)
+}
+
+/** `isRetryable` with the meaning of matchers as an argument: `reprise/slim` has a smaller one. */
+export function isRetryableBy(judge: Judge, policy: Policy, error: unknown, context: FailureContext): boolean {
   const { retryOn } = policy
   const said = readField(error, 'retryable')
-  if (said === false) return false
-  let evidence: Evidence | undefined
-  return (
-    (retryOn.length === 0 && said !== 'if_listed') ||
-    retryOn.some((matcher) => {
-      if (typeof matcher === 'function') return expectAnswer(matcher(error, context), 'a predicate of retryOn')
-      if (typeof matcher === 'string') return WORDS[matcher]((evidence ??= gather(error)))
-      if ('pattern' in matcher) return compiled(matcher).test(errorText(error))
-      const exitCode = exitCodeOf(error)
-      return exitCode !== undefined && matcher.exitCode.includes(exitCode)
-    })
+  if (said === false || said === NOT_YET) return said === NOT_YET
+  if (retryOn.length === 0) return said !== 'if_listed'
+  const fits = judge(error)
+  return retryOn.some((matcher) =>
+    typeof matcher === 'function' ? expectAnswer(matcher(error, context), 'a predicate of retryOn') : fits(matcher),
   )
 }
 
-/** What a pattern is tested on: name and message, the end of a command's output, its exit status, a timeout mark. */
-export function errorText(error: unknown): string {
-  if (Object(error) !== error) return String(error).slice(-MAX_TEXT)
-  const exitCode = exitCodeOf(error)
-  return [
-    [tail(error, 'name'), tail(error, 'message')].filter(Boolean).join(': '),
-    tail(error, 'stderr') || tail(error, 'stdout'),
-    exitCode === undefined ? '' : `exit status ${exitCode}`,
-    readField(error, 'timedOut') === true ? 'timed out' : '',
-  ]
-    .filter(Boolean)
-    .join('\n')
-}
-
-/** A field of something that nobody vouches for. */
-export function readField(value: unknown, key: string | number): unknown {
-  try {
-    return (value as Record<string | number, unknown> | null | undefined)?.[key]
-  } catch {
-    return undefined
+function judgeByTexts(error: unknown): (sign: Sign) => boolean {
+  let evidence: Evidence | undefined
+  return (sign) => {
+    if (typeof sign === 'string') return WORDS[sign]((evidence ??= gather(error)))
+    if ('pattern' in sign) return compiled(sign).test(errorText(error))
+    const exitCode = exitCodeOf(error)
+    return exitCode !== undefined && sign.exitCode.includes(exitCode)
   }
 }
 
-function tail(error: unknown, key: string): string {
-  const text = readField(error, key)
-  return typeof text === 'string' ? text.slice(-MAX_TEXT) : ''
-}
-
-function exitCodeOf(error: unknown): number | undefined {
-  return [readField(error, 'exitCode'), readField(error, 'code')].find(Number.isInteger) as number | undefined
+/** Whether the operation worked, and what it waits for is not there yet: no breaker counts that. */
+export function isNotYet(error: unknown): boolean {
+  return readField(error, 'retryable') === NOT_YET
 }
 
 function compiled(matcher: { readonly pattern: string }): Pattern {
@@ -94,26 +80,17 @@ function compiled(matcher: { readonly pattern: string }): Pattern {
   return pattern
 }
 
+/** What the error, its causes and the errors that it stands for say. */
 function gather(error: unknown): Evidence {
-  const errors: unknown[] = []
-  collect(error, 0, errors)
+  const errors = errorsIn(error)
   const text = errors.map(wording).join('\n')
-  const stated = errors.flatMap(statusesOf).filter((status) => status >= 400 && status < 600)
+  const stated = statusesOf(errors)
   return { text, statuses: stated.length > 0 ? stated : statusesIn(text) }
-}
-
-function collect(error: unknown, depth: number, into: unknown[]): void {
-  if (depth > MAX_DEPTH || into.length >= MAX_ERRORS || into.includes(error)) return
-  into.push(error)
-  const errors = readField(error, 'errors')
-  for (const inner of [readField(error, 'cause'), ...[0, 1, 2, 3, 4].map((index) => readField(errors, index))]) {
-    if (inner !== undefined) collect(inner, depth + 1, into)
-  }
 }
 
 /** Of an error of this library only the code: its message speaks of keys and milliseconds. */
 function wording(error: unknown): string {
-  const code = `${tail(error, 'code')} ${tail(error, 'errno')}`
+  const code = `${readText(error, 'code')} ${readText(error, 'errno')}`
   try {
     // `attempt_timeout`, as words.
     if (isRepriseError(error)) return code.replaceAll('_', ' ')
@@ -121,15 +98,4 @@ function wording(error: unknown): string {
     // A proxy that will not say what it is.
   }
   return `${errorText(error)}\n${code}`
-}
-
-/** `code` as well: an exit code is never above 255. */
-function statusesOf(error: unknown): number[] {
-  const holders = [error, ...['response', 'value', '$metadata'].map((key) => readField(error, key))]
-  return holders.flatMap((holder) =>
-    ['status', 'statusCode', 'httpStatusCode', 'code'].map((key) => {
-      const status = readField(holder, key)
-      return typeof status === 'string' ? Number(status) : typeof status === 'number' ? status : 0
-    }),
-  )
 }

@@ -6,9 +6,10 @@
  * applies a retry with `advance`, waits until `dueAtMs`, and asks `admit`. Order of the checks is part of the contract:
  * the first that stops names the reason. Imports core only.
  */
-import { backoffDelay } from './backoff.js'
+import { type BackoffDelay, backoffDelay } from './backoff.js'
 import { REFUSED, type Breaker } from './breaker.js'
 import type { Decision } from './budget.js'
+import { ALLOWED } from './gate.js'
 import type { Policy } from './policy.js'
 import type { RetryState } from './state.js'
 import type { Draw } from './time.js'
@@ -85,15 +86,8 @@ export interface RetryGates {
 }
 
 const SUCCEED: Verdict = Object.freeze({ type: 'succeed' })
-const stops = new Map<StopReason, StopVerdict>()
-
 function stop(reason: StopReason): StopVerdict {
-  let verdict = stops.get(reason)
-  if (verdict === undefined) {
-    verdict = Object.freeze({ type: 'stop', reason })
-    stops.set(reason, verdict)
-  }
-  return verdict
+  return { type: 'stop', reason }
 }
 
 /**
@@ -112,13 +106,26 @@ export function decide(
   draw: Draw,
   gates: RetryGates,
 ): Verdict {
+  return decideBy(backoffDelay, policy, state, outcome, now, draw, gates)
+}
+
+/** `decide` with the computation of waits as an argument: see `plainBackoffDelay`. */
+export function decideBy(
+  delayOf: BackoffDelay,
+  policy: Policy,
+  state: RetryState,
+  outcome: Outcome,
+  now: number,
+  draw: Draw,
+  gates: RetryGates,
+): Verdict {
   if (outcome.type === 'aborted') return stop('aborted')
   if (outcome.type === 'success') return SUCCEED
   if (!outcome.retryable) return stop('not_retryable')
   const failures = state.failures + 1
   if (failures >= policy.attempts) return stop('attempts_exhausted')
 
-  const backoffMs = backoffDelay(policy, failures, state.lastDelayMs, draw)
+  const backoffMs = delayOf(policy, failures, state.lastDelayMs, draw)
   const retryAfterMs = outcome.retryAfterMs ?? 0
   if (retryAfterMs > policy.maxRetryAfterMs) return stop('retry_after_too_long')
   const delayMs = Math.max(backoffMs, retryAfterMs)
@@ -211,6 +218,9 @@ export type Admission =
     }
   | Stop
 
+/** What most attempts with a budget get: nothing is made for them. */
+const START_ALLOWED: Start = Object.freeze({ type: 'start', epoch: 0, breaker: undefined, decision: ALLOWED })
+
 /**
  * Decides whether an attempt may start now: not aborted, in time, let through by the breaker and allowed by the budget,
  * asked in this order.
@@ -229,7 +239,10 @@ export function admit(state: RetryState, gates: LaunchGates): Admission {
   const epoch = breaker === undefined ? 0 : breaker.admit(phase === 'closed' ? 0 : gates.now)
   if (epoch === REFUSED) return refuse('breaker_open')
   const decision = phase === 'half_open' ? askOrGiveBack(gates, epoch) : gates.ask()
-  if (decision.allowed) return { type: 'start', epoch, breaker: phase, decision }
+  if (decision.allowed) {
+    const isUsual = decision === ALLOWED && breaker === undefined
+    return isUsual ? START_ALLOWED : { type: 'start', epoch, breaker: phase, decision }
+  }
   breaker?.giveBack(epoch)
   return gates.parks ? { type: 'park', decision } : { type: 'stop', reason: 'budget_denied', decision }
 }

@@ -7,7 +7,7 @@ import type { AttemptKind, AttemptResult, BreakerPhase, StopReason } from './wor
 export interface EventBase {
   /** When it happened: milliseconds since the epoch. */
   readonly timeMs: number
-  /** The key of the call, or the name of the task. */
+  /** The key of the call, or the name of the task; empty for an event about the store. */
   readonly key: string
   /** Identity of the call within its process; durable calls add the ids of task, scope, correlation and resume. */
   readonly callId: number
@@ -186,6 +186,20 @@ export type RepriseEvent = EventBase &
         /** What is inconsistent in the record, in sentences. */
         readonly faults: readonly string[]
       }
+    /** `durable.resume` has looked at what earlier processes left. Of no task: its key is empty. */
+    | {
+        readonly type: 'restored'
+        /** Tasks that were taken over from lost processes. */
+        readonly resumed: number
+        /** Tasks that waited for their next attempt. */
+        readonly waiting: number
+        /** Tasks of an older version that were given a retry state. */
+        readonly migrated: number
+        /** Tasks whose record cannot be. */
+        readonly refused: number
+        /** How long it took. */
+        readonly elapsedMs: number
+      }
     /** A gate denies tasks of this name, and they wait. Told once, however long it lasts. */
     | {
         readonly type: 'queue_held'
@@ -201,6 +215,23 @@ export type RepriseEvent = EventBase &
         readonly type: 'queue_released'
         /** The gate that had held them. */
         readonly gate: string
+      }
+    // Of durable tasks, and of no single one: the key is empty.
+    /** The store has not answered for some seconds; attempts go on to run, and what is to be recorded waits. */
+    | {
+        readonly type: 'store_away'
+        /** Which store, without a password. */
+        readonly store: string
+        /** What the last question to it failed with. */
+        readonly reason: string
+      }
+    /** The store answers again. */
+    | {
+        readonly type: 'store_back'
+        /** Which store, without a password. */
+        readonly store: string
+        /** How long it had not answered. */
+        readonly awayMs: number
       }
   )
 

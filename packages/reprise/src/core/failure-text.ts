@@ -11,9 +11,11 @@
  */
 
 /** Codes of libuv, c-ares and undici, in `code` or in a text. Late to connect is a timeout too. */
-const NETWORK = [
+const NETWORK_CODES = [
   /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|NET(?:UNREACH|DOWN|RESET)|HOST(?:UNREACH|DOWN)|PIPE|ADDRNOTAVAIL|TIMEDOUT)\b/i,
   /\b(?:ENOTFOUND|EAI_AGAIN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)\b/i,
+]
+const NETWORK = [
   // What a system says of its error numbers.
   /connection (?:refused|reset|aborted|timed out)|(?:network|host) is (?:unreachable|down)|no route to host|broken pipe/i,
   /could(?: not|n't) resolve host|unable to resolve host|name or service not known|(?:failure in name resolution|getaddrinfo failed|no such host)\b/i,
@@ -25,10 +27,9 @@ const NETWORK = [
   /database system is (?:starting up|shutting down)|terminating connection due to/i,
 ]
 
-const TIMEOUT = [
-  /timed[ -]?out\b(?!["']?\s{0,9}[:=]\s{0,9}(?:false|0))|deadline[ _]?(?:has )?(?:exceeded|elapsed)|operation too slow/i,
-  /timeout(?:error|exception|expired)\b|\bERR_(?:[A-Z]+_){0,5}TIMEOUT\b|UND_ERR_[A-Z]+_TIMEOUT\b/i,
-]
+const TIMEOUT_NAMES = /timeout(?:error|exception|expired)\b|\bERR_(?:[A-Z]+_){0,5}TIMEOUT\b|UND_ERR_[A-Z]+_TIMEOUT\b/i
+const TIMEOUT =
+  /timed[ -]?out\b(?!["']?\s{0,9}[:=]\s{0,9}(?:false|0))|deadline[ _]?(?:has )?(?:exceeded|elapsed)|operation too slow/i
 /** The noun: reported by what follows it, or as what a kind of wait ended with. Not an option, a setting or a parameter. */
 const TIMEOUT_NOUN = [
   /(?<![-\w])(?:client\.)?time-?out (?:was |has |of )?(?:\d{1,9} ?m?s )?(?:been )?(?:expired|exceeded|occurred|reached|elapsed|error|awaiting|waiting|while|during|after|on |at:)/i,
@@ -70,12 +71,21 @@ const STATUSES = /* @__PURE__ */ STATUS_FORMS.map((source) => new RegExp(source,
 const SERVER_ERROR =
   /internal ?server ?error|bad gateway|service ?(?:temporarily )?unavailable|gateway time-?out|\((?:internalerror|internalfailure)\)|server is currently unable to handle the request|error on the server \(|= unavailable\b/i
 
+export function hasNetworkCode(text: string): boolean {
+  return NETWORK_CODES.some((code) => code.test(text))
+}
+
+/** Names of errors, and codes. */
+export function hasTimeoutName(text: string): boolean {
+  return TIMEOUT_NAMES.test(text)
+}
+
 export function speaksOfNetwork(text: string): boolean {
-  return NETWORK.some((sign) => sign.test(text))
+  return hasNetworkCode(text) || NETWORK.some((sign) => sign.test(text))
 }
 
 export function speaksOfTimeout(text: string): boolean {
-  return TIMEOUT.some((sign) => sign.test(text)) || isReported(text, TIMEOUT_NOUN)
+  return hasTimeoutName(text) || TIMEOUT.test(text) || isReported(text, TIMEOUT_NOUN)
 }
 
 export function speaksOfRateLimit(text: string): boolean {

@@ -106,6 +106,7 @@ export function checkDecision(decision: Decision, request: BudgetRequest): Decis
 
 function notADecision(answer: unknown, request: BudgetRequest): BudgetError {
   const { name } = request.ref
-  if (isPromise(answer)) return new BudgetError(`Budget ${name} ${PROMISED}`)
+  if (isPromise(answer) || isPromise((answer as Decision | undefined)?.allowed))
+    return new BudgetError(`Budget ${name} ${PROMISED}`)
   return new BudgetError(`Budget ${name} answered with no decision: it is { allowed, reason, release? }`)
 }

@@ -135,6 +135,25 @@ describe('a budget', () => {
   })
 })
 
+describe('the name of a budget and the key of a breaker', () => {
+  const NAMES = ['a\0b', 'a\u001bb', 'a\u007fb', 'half \ud800', 'x'.repeat(201)]
+
+  it.each(NAMES)('is nothing that a store could not keep: %j', (name) => {
+    const rule = 'must be a text of at most 200 characters, without control characters and lone surrogates'
+    expect(problemsOf({ breaker: { key: name } })).toMatchObject([{ path: 'breaker.key', message: rule }])
+    expect(problemsOf({ budget: { name } })).toMatchObject([{ path: 'budget.name', message: rule }])
+    expect(pathsOf({ budget: name })).toEqual(['budget.name'])
+    expect(pathsOf({ hedge: { delay: 1, budget: { name } } })).toEqual(['hedge.budget.name'])
+  })
+
+  it.each(['mail to EU', 'für Ada', '🚀', 'x'.repeat(200)])('may be any other text: %j', (name) => {
+    expect(normalizePolicy({ breaker: { key: name }, budget: name }).policy).toMatchObject({
+      breaker: { key: name },
+      budget: { name },
+    })
+  })
+})
+
 describe('a breaker', () => {
   it('has defaults for everything', () => {
     expect(normalizePolicy({ breaker: {} }).policy.breaker).toStrictEqual({

@@ -100,8 +100,13 @@ function budgetOf(reference: Reference | undefined): BudgetRef | undefined {
   return reference?.name ? Object.freeze({ name: reference.name, cost: reference.cost }) : undefined
 }
 
+/** As ids of tasks: any text that every store keeps as it is. */
+const GATE_NAME = /^[^\p{Cc}\p{Cs}]{0,200}$/u
+
 function readName(value: unknown, place: Place): string | undefined {
-  return typed<string>(value, place, 'string')?.trim()
+  const name = typed<string>(value, place, 'string')?.trim()
+  if (name === undefined || GATE_NAME.test(name)) return name
+  return place.fail('must be a text of at most 200 characters, without control characters and lone surrogates')
 }
 
 function readBoolean(value: unknown, place: Place): boolean | undefined {

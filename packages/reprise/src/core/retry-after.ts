@@ -5,7 +5,7 @@
  * §5.6.7. Invariant: whatever the input, the answer is undefined or a finite number ≥ 0, and nothing is thrown.
  * Imports core only.
  */
-import { readField } from './classify.js'
+import { readField } from './failure-fields.js'
 
 const DAY_MS = 86_400_000
 const YEAR_MS = 365.2425 * DAY_MS
@@ -23,7 +23,15 @@ const DATE = /^[a-z]+, ([ \d]\d)[ -]([a-z]{3})[ -](\d\d|\d{4}) (\d\d):(\d\d):(\d
  * @example retryAfterMs({ headers: { 'retry-after': '120' } }, Date.now()) // 120000
  */
 export function retryAfterMs(error: unknown, wallNowMs: number): number | undefined {
-  return stated(error, wallNowMs) ?? stated(readField(error, 'cause'), wallNowMs)
+  return retryAfterBy(parseDate, error, wallNowMs)
+}
+
+/** The time since the epoch that a date of HTTP means; undefined or NaN for anything else. */
+type DateReader = (text: string, wallNowMs: number) => number | undefined
+
+/** `retryAfterMs` with the reading of dates as an argument: a driver that has a `Date` needs no calendar of its own. */
+export function retryAfterBy(readDate: DateReader, error: unknown, wallNowMs: number): number | undefined {
+  return stated(readDate, error, wallNowMs) ?? stated(readDate, readField(error, 'cause'), wallNowMs)
 }
 
 /** Whether it is worth reading the clock for: most errors speak of nothing of the kind. */
@@ -39,15 +47,15 @@ export function mayStateRetryAfter(error: unknown): boolean {
 }
 
 /** What one error states, in its own fields or in headers. Most state nothing, so this allocates nothing. */
-function stated(failure: unknown, wallNowMs: number): number | undefined {
+function stated(readDate: DateReader, failure: unknown, wallNowMs: number): number | undefined {
   if (typeof failure !== 'object' || failure === null) return undefined
   const ms = readField(failure, 'retryAfterMs')
   if (typeof ms === 'number' && ms >= 0) return finite(ms)
   return (
-    parse(readField(failure, 'retryAfter'), wallNowMs) ??
-    parse(readHeader(failure), wallNowMs) ??
-    parse(readHeader(readField(failure, 'response')), wallNowMs) ??
-    parse(readHeader(readField(failure, 'value')), wallNowMs)
+    parse(readDate, readField(failure, 'retryAfter'), wallNowMs) ??
+    parse(readDate, readHeader(failure), wallNowMs) ??
+    parse(readDate, readHeader(readField(failure, 'response')), wallNowMs) ??
+    parse(readDate, readHeader(readField(failure, 'value')), wallNowMs)
   )
 }
 
@@ -66,13 +74,13 @@ function readHeader(holder: unknown): unknown {
   }
 }
 
-function parse(value: unknown, wallNowMs: number): number | undefined {
+function parse(readDate: DateReader, value: unknown, wallNowMs: number): number | undefined {
   if (typeof value === 'number') return value >= 0 ? finite(value * 1000) : undefined
   if (typeof value !== 'string') return undefined
   const text = value.trim()
   if (/^\d+(?:\.\d+)?$/.test(text)) return finite(Number(text) * 1000)
-  const dateMs = parseDate(text, wallNowMs)
-  return dateMs === undefined ? undefined : Math.max(0, dateMs - wallNowMs)
+  const dateMs = readDate(text, wallNowMs) ?? Number.NaN
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - wallNowMs)
 }
 
 /** Absurdly long is still a length of time: the limit of the policy will refuse it. */

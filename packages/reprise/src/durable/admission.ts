@@ -13,6 +13,8 @@ import { begin, type Begun, unpark } from './transitions.js'
 export interface Started extends Begun {
   /** What the budget said, if it was asked. */
   readonly asked: Decision | undefined
+  /** Of a task that was claimed: when it was written before. */
+  readonly restedSinceMs?: number
 }
 
 /** A gate denied the attempt, and nothing is written: the queue is held. */

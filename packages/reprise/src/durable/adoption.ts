@@ -10,6 +10,7 @@ import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { differences } from './policy-record.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
+import { faultsOfShape } from './task-shape.js'
 import { acceptPolicy, migrate, seedOf, sinceSetBack } from './transitions.js'
 
 /** A task that waits with another policy than this program has for it. */
@@ -159,6 +160,8 @@ export class Adoption {
   /** Whoever asks for a task that this program will not run is told why. */
   async expectPolicy(definition: Definition, task: TaskRecord): Promise<void> {
     if (TERMINAL.has(task.status) || task.policyHash === definition.record.hash) return
+    const faults = faultsOfShape(task.progress)
+    if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
     if (this.takes(definition, task)) return this.adopt(definition, [task])
     const changes = await this.changesOf(definition, task)
     const fields = changes.map(({ field, from, to }) => `${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)

@@ -7,6 +7,7 @@ import type { CountBudgetState } from '../core/budgets/count.js'
 import type { AllotmentDecision } from '../core/decide.js'
 import type { View } from '../ledger/ledger.js'
 import type { GateRecord, Json, TaskRecord } from '../ledger/records.js'
+import { gateFaults } from './gate-check.js'
 
 /** A count of retries that many tasks share, kept in the ledger. */
 export interface Allotment {
@@ -79,6 +80,9 @@ const REASONS: Required<AllotmentReasons> = {
   missing: 'budget_not_found',
 }
 
+/** How soon a retry asks again whose count could not be read. */
+const UNSOUND_WAIT_MS = 1000
+
 const CHARGED: AllotmentDecision = Object.freeze({ allowed: true, reason: 'allowed' })
 
 /** The rule of a plain count; a rule that was given as one stays as it is. */
@@ -94,10 +98,13 @@ function chargeCount(allot: Allotment, gate: GateRecord | undefined, { progress 
   const { perTask = Infinity, reasons } = allot
   const { total, perTask: share, missing } = { ...REASONS, ...reasons }
   if (gate === undefined) return { type: 'denied', reason: missing }
-  const state = gate.state as unknown as CountBudgetState
+  // Neither granted nor denied by a count that cannot be: the task waits, and is refused by name when it asks again.
+  if (gateFaults(gate).length > 0) return { type: 'postponed', waitMs: UNSOUND_WAIT_MS }
+  // Reset by hand, it is as it was made.
+  const state = (gate.state ?? { used: 0, keys: [] }) as unknown as CountBudgetState
   if (state.used + 1 > limitOf(gate)) return { type: 'denied', reason: total }
   if ((progress.allotted ?? 0) + 1 > perTask) return { type: 'denied', reason: share }
-  return { type: 'granted', gate: { ...gate, state: { ...(gate.state as object), used: state.used + 1 } } }
+  return { type: 'granted', gate: { ...gate, state: { ...state, used: state.used + 1 } } }
 }
 
 /** The count as one transaction sees it. */
@@ -123,6 +130,12 @@ export class AllotmentCount {
     if (charge.type === 'granted') return CHARGED
     if (charge.type === 'denied') return { allowed: false, reason: charge.reason }
     return { allowed: true, reason: 'postponed', postponeMs: charge.waitMs }
+  }
+
+  /** Why the count cannot be asked: its row cannot be. */
+  get faults(): readonly string[] {
+    const gate = this.view.gate(this.key)
+    return gate === undefined ? [] : gateFaults(gate).map((fault) => `${gate.key.replace(':', ' ')}: ${fault}`)
   }
 
   /** A count that the rule can restore was asked and is not there. */
@@ -156,5 +169,5 @@ function newCount({ budget, total }: Allotment): GateRecord | undefined {
 /** The limit that the ledger has, and what was granted by hand. */
 function limitOf({ settings, state }: GateRecord): number {
   const { total = 0 } = (settings ?? {}) as { readonly total?: number }
-  return total + ((state as unknown as CountBudgetState).granted ?? 0)
+  return total + ((state as unknown as CountBudgetState | null)?.granted ?? 0)
 }

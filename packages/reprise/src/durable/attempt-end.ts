@@ -3,7 +3,7 @@
  * transaction: what they throw is a failure that is not retried. Imports core and its own layer.
  */
 import { expectAnswer } from '../core/answer.js'
-import { isRetryable } from '../core/classify.js'
+import { isNotYet, isRetryable } from '../core/classify.js'
 import { ResultError } from '../core/errors.js'
 import { isNot } from '../core/problems.js'
 import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
@@ -28,7 +28,8 @@ export function attemptEndOf(
     const waitMs = mayStateRetryAfter(error) ? retryAfterMs(error, wallMs) : undefined
     try {
       const retryable = isRetryable(policy, error, { key: name, attempt, launch: attempt, kind: 'retry' })
-      return { result: 'failure', failure: failureOf(error), retryable, retryAfterMs: waitMs }
+      const known = { result: 'failure', failure: failureOf(error), retryable, retryAfterMs: waitMs } as const
+      return isNotYet(error) ? { ...known, isNotYet: true } : known
     } catch (thrown) {
       return { result: 'failure', failure: failureOf(thrown), retryable: false, retryAfterMs: undefined }
     }

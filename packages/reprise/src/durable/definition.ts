@@ -4,6 +4,7 @@ import type { View } from '../ledger/ledger.js'
 import type { QueueRate } from '../ledger/queue-limit.js'
 import type { Json, PolicyRecord, RunRecord, Scope, TaskRecord } from '../ledger/records.js'
 import type { Allotment, AllotmentRule } from './allotment.js'
+import type { BatchRule } from './batch.js'
 import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
 import type { TaskGroup } from './group.js'
@@ -102,6 +103,9 @@ export function takenUpAtMs(definition: Definition | undefined, { updatedAtMs }:
   return atMs !== undefined && updatedAtMs < atMs ? atMs : undefined
 }
 
+/** A task's function that is handed the task itself: its owner and fence say what a result belongs to. */
+export type ClaimedTaskFunction = (input: Json, context: DurableContext, claimed: TaskRecord) => unknown
+
 /** `end`: a task that its breaker or budget denies is over. `hold`: the tasks of its name wait until the gate allows them. */
 type WhenDenied = 'end' | 'hold'
 
@@ -122,10 +126,19 @@ export interface Definition extends Scope {
   readonly policy: Policy
   readonly record: PolicyRecord
   readonly run: TaskFunction<never, unknown, never>
+  /** Called in its place, with the task as it was claimed; absent for tasks of programs. */
+  readonly runClaimed?: ClaimedTaskFunction
+  /**
+   * The end of an attempt is recorded (`isKept`), or another process has the task, so that nobody needs it. Not called if
+   * the process stops before the store has answered.
+   */
+  readonly onRecorded?: (claimed: TaskRecord, isKept: boolean) => void
   /** At most this many of its tasks run or stand in line at a time, over all processes. */
   readonly most?: number | undefined
   /** How many of its tasks start in a second, over all processes. */
   readonly rate?: QueueRate | undefined
+  /** The gate of the queue is made and changed by another process; this one only keeps to it. */
+  readonly hasForeignGate?: boolean
   /** What a denial by a breaker or budget means: the end of the task, or that its queue is held. `end` when absent. */
   readonly whenDenied?: WhenDenied | undefined
   readonly onInterrupt: InterruptRule
@@ -142,4 +155,6 @@ export interface Definition extends Scope {
   readonly allot?: Allotment | AllotmentRule
   /** A retry is left to processes that have not failed the task, as long as there may be one with room. */
   readonly prefersOthers?: boolean
+  /** Its tasks are handed to attempts together; `run` is not called then. */
+  readonly batch?: BatchRule | undefined
 }

@@ -8,23 +8,27 @@ import { rankOf } from '../ledger/claim-order.js'
 import { QueueTurns } from '../ledger/fair-share.js'
 import type { Decided, Ledger, QueueRef, View } from '../ledger/ledger.js'
 import { queueKey } from '../ledger/queue-limit.js'
-import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Activity } from './activity.js'
 import type { Denied, Started, TaskAdmission } from './admission.js'
 import { ruleOf } from './allotment.js'
 import { type AvoidedPorts, AvoidedRetries } from './avoided-retries.js'
+import { ClaimedShare } from './claimed-share.js'
+import type { Claimed, Seated } from './claimed.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
 import type { Holds } from './holds.js'
 import type { LedgerClock } from './ledger-clock.js'
-import { mostNamed, paceOf } from './queue-gate.js'
+import { faultsOfQueue, mostNamed, paceOf } from './queue-gate.js'
+import { Refusals, type Unsound } from './refusals.js'
 import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
 import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
-import { askAgain, migrate, seedOf, type Settled } from './transitions.js'
+import { type OpenBatch, OpenBatches } from './open-batches.js'
+import { askAgain, type Begun, migrate, seedOf, type Settled, withBatch } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 
 /** How often to look for tasks that other processes have added. */
@@ -48,37 +52,29 @@ export interface DuePorts extends AvoidedPorts {
   readonly clock: LedgerClock
   /** A claim of this task was committed. */
   readonly follow: (definition: Definition, started: Started) => void
+  /** The same for tasks that were claimed together. */
+  readonly followBatch: (definition: Definition, started: readonly Started[]) => void
   /** Other processes may have added tasks, or taken some. */
   readonly look: () => void
+  /** False while the outcome of an attempt waits for a store that was away. */
+  readonly mayClaim: () => boolean
+  /** Tasks of the queue that this process runs or holds in line. */
+  readonly runningIn: (queue: string) => number
   /** Tasks in line are kept in memory: no more of them than may run are taken out of the ledger. */
   readonly hasRoomInLine: () => boolean
   readonly onFailure: (error: unknown) => void
-}
-
-type Claimed =
-  | Started
-  /** Another process conducts its run. */
-  | { readonly lost: TaskRecord }
-  | { readonly faults: readonly string[]; readonly task: TaskRecord }
-  | Denied
-  /** Its queue has a rate, and no start is left for now: it was left alone. */
-  | { readonly paced: TaskRecord; readonly waitMs: number }
-  /** Others are preferred for it: it was left alone. */
-  | { readonly avoided: TaskRecord; readonly waitMs: number }
-  /** Its end changes its group, or its start a count, whose rows the claim does not have: it was left alone. */
-  | { readonly left: TaskRecord }
-  | { readonly error: unknown }
-
-interface Refused {
-  readonly key: TaskKey
-  readonly faults: readonly string[]
+  /** Whether a task that was written last at this time had been left by another process. */
+  readonly wasWaiting: (updatedAtMs: number) => boolean
 }
 
 export class DueTasks implements Timer {
   private readonly ports: DuePorts
-  private readonly refused = new Map<string, Refused>()
+  /** Tasks that are left as they are. */
+  readonly refusals: Refusals
   private readonly turns = new QueueTurns()
   private readonly avoided: AvoidedRetries
+  /** Tasks that had waited since before this process, and were begun here since the last resume. */
+  private begunSince = 0
   private claiming = false
   private again = false
   /** The last claim took all there was room for. */
@@ -89,6 +85,7 @@ export class DueTasks implements Timer {
   constructor(ports: DuePorts) {
     this.ports = ports
     this.avoided = new AvoidedRetries(ports)
+    this.refusals = new Refusals(ports)
   }
 
   begin(): void {
@@ -107,20 +104,11 @@ export class DueTasks implements Timer {
     if (!this.ports.activity.isStopped) this.wake()
   }
 
-  /** Why it was found to be impossible, if it was. */
-  faultsOf(key: TaskKey): readonly string[] {
-    return this.refused.get(nameOf(key))?.faults ?? []
-  }
-
-  refuse(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
-    if (this.refused.has(nameOf(task))) return
-    this.refused.set(nameOf(task), { key: keyOf(task), faults })
-    this.ports.events.refused(definition, task, faults)
-  }
-
-  /** Somebody may have mended it. */
-  lookAgain(): void {
-    this.refused.clear()
+  /** How many tasks that were waiting when this process came it has begun with, since this was asked last. */
+  takeBegun(): number {
+    const count = this.begunSince
+    this.begunSince = 0
+    return count
   }
 
   /** Something may be due. Looked at when this turn's promises have run: of many that end at once, all have left room. */
@@ -152,7 +140,8 @@ export class DueTasks implements Timer {
 
   /** A claim keeps all the room there is until it is committed: only made if something is due, or was left over. */
   private async lookOnce(): Promise<void> {
-    const { slots, ledger, activity, clock } = this.ports
+    const { slots, ledger, activity, clock, mayClaim } = this.ports
+    if (!mayClaim()) return
     if (this.hasLeftOver) {
       if (slots.free === 0) {
         slots.starve()
@@ -207,7 +196,8 @@ export class DueTasks implements Timer {
     const definitions = new Map(this.ports.definitions)
     const queues = this.queues()
     if (queues.length === 0) return false
-    const limit = Math.min(slots.free, MAX_BATCH)
+    const together = Math.max(...queues.map(({ batch }) => batch?.most ?? 1))
+    const limit = Math.min(slots.free, Math.max(1, Math.floor(MAX_BATCH / together)))
     const limits = queues.flatMap(({ queue, most }) => (most === undefined ? [] : queueKey(queue)))
     const asked = [...definitions.values()].flatMap((definition) => gates.keysOf(definition))
     const gateKeys = [...new Set([...asked, ...limits])].toSorted()
@@ -219,29 +209,49 @@ export class DueTasks implements Timer {
     const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
     slots.take(limit)
     try {
-      const claimed = await ledger.claim(request, (task, view) => {
-        return this.claimOne(definitions.get(task.queue) as Definition, task, view)
+      const batches = new OpenBatches()
+      const share = new ClaimedShare(this.ports)
+      const seated = await ledger.claim<Seated>(request, (task, view, seat) => {
+        const definition = definitions.get(task.queue) as Definition
+        if (share.isUsedUp(definition, task, view, seat))
+          return { result: { one: { shared: task }, place: seat.place } }
+        const decided = this.claimOne(definition, task, view, batches.enter(seat))
+        if ('epoch' in decided.result && !isOver(decided.result.task)) share.take(task, seat)
+        return { ...decided, result: { one: decided.result, place: seat.place } }
       })
-      this.follow(claimed, definitions)
+      const claimed = seated.map(({ one }) => one)
+      this.follow(seated, definitions)
       this.noteDenials(claimed, mark)
       await this.writeLeft(claimed)
-      this.hasLeftOver = claimed.length === limit
+      this.hasLeftOver = new Set(seated.map(({ place }) => place)).size === limit
       return claimed.length > 0
     } finally {
       slots.give(limit)
     }
   }
 
-  private follow(claimed: readonly Claimed[], definitions: ReadonlyMap<string, Definition>): void {
-    const { follow } = this.ports
-    for (const one of claimed) {
+  private follow(seated: readonly Seated[], definitions: ReadonlyMap<string, Definition>): void {
+    const { follow, followBatch } = this.ports
+    const batches = new Map<number, Started[]>()
+    for (const { one, place } of seated) {
       if ('task' in one) this.turns.serve(one.task.queue)
-      if ('faults' in one) this.refuse(definitions.get(one.task.queue) as Definition, one.task, one.faults)
+      if ('faults' in one && 'task' in one)
+        this.refusals.refuse(definitions.get(one.task.queue) as Definition, one.task, one.faults)
+      else if ('unsound' in one) this.refusals.refuseGated(definitions.get(one.unsound.queue) as Definition, one)
       else if ('lost' in one) this.leave(one.lost)
       else if ('avoided' in one) this.avoided.add(one.avoided, this.ports.environment.exactMs() + one.waitMs)
-      else if ('epoch' in one) follow(definitions.get(one.task.queue) as Definition, one)
+      else if ('epoch' in one) {
+        if (one.restedSinceMs !== undefined && this.ports.wasWaiting(one.restedSinceMs)) this.begunSince++
+        const definition = definitions.get(one.task.queue) as Definition
+        if (definition.batch === undefined || !isExecuted(one)) follow(definition, one)
+        else batches.set(place, [...(batches.get(place) ?? []), one])
+      }
     }
-    for (const one of claimed) if ('error' in one) throw one.error
+    for (const started of batches.values()) {
+      const [first] = started
+      if (first !== undefined) followBatch(definitions.get(first.task.queue) as Definition, started)
+    }
+    for (const { one } of seated) if ('error' in one) throw one.error
   }
 
   /** Queues with a task that was denied are held. */
@@ -249,6 +259,9 @@ export class DueTasks implements Timer {
     const { holds, environment } = this.ports
     for (const one of claimed)
       if ('paced' in one) holds.pace(one.paced.queue, queueKey(one.paced.queue), one.waitMs, environment.exactMs())
+    for (const one of claimed) if ('unsound' in one && !holds.full(one.unsound.queue, one.gate, mark)) this.again = true
+    for (const one of claimed)
+      if ('shared' in one && !holds.full(one.shared.queue, queueKey(one.shared.queue), mark)) this.again = true
     const denied = claimed.filter((one) => 'denial' in one)
     for (const { task, denial } of denied) {
       if (!holds.deny(task.queue, rankOf(task), denial, mark, environment.exactMs())) this.again = true
@@ -270,7 +283,7 @@ export class DueTasks implements Timer {
   }
 
   /** The tasks claimed before this one are committed with it, so an error is an answer here. */
-  private claimOne(definition: Definition, task: TaskRecord, view: View): Decided<Claimed> {
+  private claimOne(definition: Definition, task: TaskRecord, view: View, batch: OpenBatch): Decided<Claimed> {
     const { writer } = this.ports
     if (!isConducted(definition, view)) return { result: { lost: task } }
     try {
@@ -280,23 +293,38 @@ export class DueTasks implements Timer {
       if (faults.length > 0) return { result: { faults, task } }
       const waitMs = this.avoided.waitMs(definition, known, view.now)
       if (waitMs > 0) return { result: { avoided: task, waitMs } }
+      const damage = faultsOfQueue(definition, view)
+      if (damage !== undefined) return { result: { unsound: task, ...damage } }
       if (known.progress.unpaid) return { result: { left: task } }
-      const pace = paceOf(definition, view)
+      // A batch is one start: its first task takes it.
+      const pace = batch.first === undefined ? paceOf(definition, view) : undefined
       if (pace !== undefined && 'waitMs' in pace) return { result: { paced: task, waitMs: pace.waitMs } }
       let denied: Denied | undefined
       const start = ({ now }: TaskView): Transitioned<Claimed> | undefined => {
-        const started = this.start(definition, known, older, now)
+        if (this.ports.gates.faultsOf(definition).length > 0) return undefined
+        const started = this.start(definition, known, older, now, batch)
         if ('changes' in started) return started
         denied = started
         return undefined
       }
       const decided = writer.decideClaimed<Claimed>(definition, known, view, start)
+      const unsound = this.unsound(definition, task, view.now)
+      if (unsound !== undefined) return { result: unsound }
       if (decided === undefined) return { result: denied ?? { left: task } }
       const hasStarted = 'epoch' in decided.result && !isOver(decided.result.task)
       return pace === undefined || !hasStarted ? decided : { ...decided, gates: [...(decided.gates ?? []), pace.gate] }
     } catch (error) {
       return { result: { error } }
     }
+  }
+
+  /** The gates of the task cannot be used: what they have granted in this transaction is not. */
+  private unsound(definition: Definition, task: TaskRecord, now: number): Unsound | undefined {
+    const { gates } = this.ports
+    const faults = gates.faultsOf(definition)
+    if (faults.length === 0) return undefined
+    gates.revoke(definition, task, now)
+    return { unsound: task, faults, gate: gates.keysOf(definition)[0] ?? '' }
   }
 
   /** A task that was written before there was a retry state, with a fresh one. */
@@ -309,10 +337,14 @@ export class DueTasks implements Timer {
     task: TaskRecord,
     older: Settled | undefined,
     now: number,
+    batch?: OpenBatch,
   ): Transitioned<Started> | Denied {
-    const begun = this.ports.admission.start(definition, task, now)
-    if ('denial' in begun) return begun
-    return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
+    const admitted = this.ports.admission.start(definition, task, now)
+    if ('denial' in admitted) return admitted
+    const isPart = batch !== undefined && definition.batch !== undefined && isExecuted(admitted)
+    const begun = isPart ? withBatch(admitted, batch.join(task.id)) : admitted
+    const result = { ...begun, restedSinceMs: task.updatedAtMs }
+    return { changes: older === undefined ? begun : inOneCommit(older, begun), result }
   }
 
   /** Tasks that are over before they begin (out of time, out of attempts, refused by a gate) end with their groups. */
@@ -323,10 +355,12 @@ export class DueTasks implements Timer {
 
   /** The retry is charged in the transaction that starts it: the claim had not locked the count. */
   private async payAndStart(task: TaskRecord): Promise<void> {
-    const { definitions, writer, follow } = this.ports
+    const { definitions, writer, follow, holds, gates } = this.ports
     const definition = definitions.get(task.queue)
     if (definition === undefined) return
     const surveyed = (await (definition.allot && ruleOf(definition.allot).survey?.(task))) ?? null
+    const { mark } = holds
+    let faults: readonly string[] = []
     const started = await writer.write<Started | undefined>({
       definition,
       key: task,
@@ -334,7 +368,8 @@ export class DueTasks implements Timer {
       mayRetry: true,
       surveyed,
       decide: (view) => {
-        if (!view.isConducted) return undefined
+        faults = view.isConducted ? view.gateFaults : []
+        if (!view.isConducted || faults.length > 0) return undefined
         const asked = askAgain(view.task, view.retryGates, () => view.isFree, view.now)
         if (!asked.isPaid)
           return { changes: asked, result: isOver(asked.task) ? { ...asked, ...NOT_BEGUN } : undefined }
@@ -343,6 +378,10 @@ export class DueTasks implements Timer {
       },
     })
     if (started !== undefined) follow(definition, started)
+    if (faults.length === 0) return
+    const gate = gates.keysOf(definition)[0] ?? ''
+    if (!holds.full(task.queue, gate, mark)) this.again = true
+    this.refusals.refuseGated(definition, { unsound: task, faults, gate })
   }
 
   private async endWithGroup(task: TaskRecord): Promise<void> {
@@ -375,8 +414,13 @@ export class DueTasks implements Timer {
   }
 
   private except(): readonly TaskKey[] {
-    return [...Array.from(this.refused.values(), ({ key }) => key), ...this.avoided.keys]
+    return [...this.refusals.keys, ...this.avoided.keys]
   }
+}
+
+/** Whether its function is called now: it neither stands in a line nor is looked into. */
+function isExecuted({ task }: Begun): boolean {
+  return task.status === 'running' && task.progress.unverified !== true
 }
 
 /** Of a task that was over before it began. */
@@ -385,7 +429,8 @@ const NOT_BEGUN = { epoch: 0, asked: undefined } as const
 /** None if all ranks are held. */
 function refsOf(definition: Definition, ranks: readonly number[] | undefined): QueueRef[] {
   if (ranks?.length === 0) return []
-  const { queue, record } = definition
+  const { queue, record, batch } = definition
   const most = mostNamed(definition)
-  return [{ queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }]
+  const named = { queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }
+  return [batch === undefined ? named : { ...named, batch: { most: batch.most, apart: batch.apart } }]
 }

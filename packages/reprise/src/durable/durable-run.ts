@@ -21,6 +21,7 @@ import {
   type TaskStatus,
 } from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
+import type { BoundedEnd } from './bounded-end.js'
 import {
   type Conductor,
   type Definition,
@@ -99,6 +100,7 @@ export interface RunParts {
   readonly tasks: Tasks
   readonly adoption: Adoption
   readonly ownership: Ownership
+  readonly ending: BoundedEnd
   readonly owner: string
   readonly policyOf: (name: string, input: PolicyArgument) => Policy
   readonly interruptRule: <R>(
@@ -163,6 +165,7 @@ export class DurableRun {
   /**
    * Attempts of its steps are told to end and recorded as interrupted on purpose, and callers that wait for a step are
    * refused with `closed`. Other runs and tasks of this process go on. The run itself is left or finished afterwards.
+   * Waits 10 seconds for a store that does not answer, then rejects with a `LedgerError`: the stop is not recorded.
    * @example
    * const run = await durable.runs.take('nightly-1')
    * await run.stop()
@@ -172,8 +175,16 @@ export class DurableRun {
     const { worker, waiters } = this.parts
     const reason = new TaskRefusedError('closed', `This process stops run ${this.id}`)
     this.conductor.isStopped = true
-    await worker.stopConducted(this.conductor, reason)
-    for (const key of this.active.values()) waiters.gone(key, reason)
+    try {
+      await this.inTime(worker.stopConducted(this.conductor, reason))
+    } finally {
+      for (const key of this.active.values()) waiters.gone(key, reason)
+    }
+  }
+
+  private async inTime(work: Promise<unknown>): Promise<void> {
+    const { ending } = this.parts
+    if (!(await ending.waitFor(work))) throw ending.failure(`the stop of run ${this.id} is not recorded`)
   }
 
   /**
@@ -253,7 +264,8 @@ export class DurableRun {
     expectId('lane', lane)
     const { fence } = this.expectConducting()
     const { resumeId, force, policyChange } = this.conducting as Conducting
-    const taken = { resumeId, force, ...(policyChange && { policyChange }) }
+    const takenUpAtMs = resumeId === undefined ? undefined : this.current.updatedAtMs
+    const taken = { resumeId, force, takenUpAtMs, isGuest: false, ...(policyChange && { policyChange }) }
     return new ItemQueue(this.parts, { ...this.current, fence }, taken, { lane, policy, run, options })
   }
 
@@ -303,13 +315,17 @@ export class DurableRun {
     )
   }
 
-  /** Stops conducting the run, so that another process may take it. @example await run.leave() */
+  /**
+   * Stops conducting the run, so that another process may take it. Waits 10 seconds for a store that does not answer.
+   * @example await run.leave()
+   */
   async leave(detail?: Json): Promise<void> {
-    await this.write(
+    const left = this.write(
       (run, now) => ({ ...run, status: 'interrupted', owner: null, detail: detail ?? run.detail, updatedAtMs: now }),
       undefined,
       ['run_finished', { status: 'interrupted' }],
     )
+    await this.inTime(left)
   }
 
   private async write(

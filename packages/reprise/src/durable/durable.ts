@@ -13,11 +13,13 @@ import type { Json, OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records
 import type { Environment } from '../runtime/environment.js'
 import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
+import { BoundedEnd } from './bounded-end.js'
 import { type Definition, type Recordable, takenUpAtMs, type TaskFunction } from './definition.js'
-import type { DueTasks } from './due.js'
+import type { Refusals } from './refusals.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { isNot } from '../core/problems.js'
+import { gatesOfNow } from './clock-step.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import type { OtherOwner } from './other-owners.js'
@@ -88,11 +90,6 @@ export interface Resumption {
 
 const STOPPED = 'This process takes no more work'
 
-/** So long attempts that were told to end may take, whatever the lease. */
-const LEAST_END_MS = 60_000
-/** So long a ledger that does not answer is waited for at the end. */
-const MOST_WAIT_MS = 5000
-
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -112,6 +109,7 @@ export class Durable {
   readonly runs: Runs
   private readonly retention: Retention
   private readonly sweeper: Sweeper
+  private readonly ending: BoundedEnd
   /** Of policies that name a breaker whose settings were given apart: what they are with it. */
   private readonly withSharedBreakers = new WeakMap<Policy, Policy>()
   private failure: unknown = undefined
@@ -138,15 +136,18 @@ export class Durable {
     const resumedAtMs = (task: TaskRecord): number | undefined =>
       takenUpAtMs(this.worker.definitions.get(task.queue), task) ?? this.ownership.resumedAtMs(task)
     const owner = identity.id
+    this.ending = new BoundedEnd(ledger, leaseMs)
     const ports = { ledger, environment, gates, waiters, owner, concurrency, leaseMs, onFailure, resumedAtMs }
     this.worker = new Worker({
       ...ports,
       isLate: () => this.ownership.isLate,
       othersServing: (queue) => this.ownership.othersServing(queue),
+      wasWaiting: (updatedAtMs) => this.ownership.wasThere(updatedAtMs),
     })
     const { worker } = this
     const { writer, events, definitions } = worker
-    const refuse: DueTasks['refuse'] = (definition, task, faults) => worker.due.refuse(definition, task, faults)
+    const refuse: Refusals['refuse'] = (definition, task, faults) =>
+      worker.due.refusals.refuse(definition, task, faults)
     const takeover = new Takeover({ ledger, writer, events, waiters, definitions, refuse })
     this.ownership = new Ownership({
       ledger,
@@ -174,20 +175,25 @@ export class Durable {
     this.changes = new TaskChanges(common)
     const { changes } = this
     this.tasks = new Tasks({ ...common, changes, watching, lookForLost, onFailure })
-    const { tasks, ownership } = this
+    const { tasks, ownership, ending } = this
     const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
-    const known = { ledger, environment, budgets, worker, waiters, definitions, tasks, adoption, ownership, owner }
+    const known = { ...common, environment, budgets, definitions, tasks, ownership, owner, ending }
     this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
     const budgets = new RunBudgets(environment.budgets)
-    const gates = new GateBook(environment, budgets, await ledger.gates())
+    const gates = new GateBook(environment, budgets, await gatesOfNow(ledger))
     const durable = new Durable(ledger, environment, settings, { gates, budgets })
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.hinted())
+    const stopHints = await ledger.listen(() => durable.worker.hinted())
+    const stopWatching = await ledger.watchAvailability?.(durable.worker.events.ofStore(ledger.name))
+    durable.stopListening = () => {
+      stopHints()
+      stopWatching?.()
+    }
     return durable
   }
 
@@ -245,13 +251,15 @@ export class Durable {
     expectOptions('resume', options, { force: FLAG })
     const startMs = this.environment.exactMs()
     const { worker, ledger } = this
-    worker.due.lookAgain()
+    worker.due.refusals.lookAgain()
     await this.ownership.tellQueues()
     const resumed = await this.ownership.takeOver(randomUUID(), options.force)
     const skipped: SkippedTask[] = []
     const refused: RefusedTask[] = []
     const undecided: TaskKey[] = []
     let [waiting, migrated, skippedCount] = [0, 0, 0]
+    // What was due has been begun since the tasks were registered: it was waiting all the same.
+    const begun = worker.due.takeBegun()
     for (const definition of worker.definitions.values()) {
       const found = await this.adoption.lookAtWaiting(definition)
       waiting += found.waiting
@@ -259,13 +267,16 @@ export class Durable {
       skipped.push(...found.skipped)
       skippedCount += found.skippedCount
       refused.push(...found.refused)
-      for (const { task, faults } of found.refused) worker.due.refuse(definition, task, faults)
+      for (const { task, faults } of found.refused) worker.due.refusals.refuse(definition, task, faults)
       const open = await ledger.list({ queue: definition.queue, statuses: ['undecided'] })
       undecided.push(...open.map(({ scopeKind, scope, id }) => ({ scopeKind, scope, id })))
     }
-    worker.wake()
+    // Also what is held: somebody may have mended its gate.
+    worker.wakeAll()
+    waiting += begun + worker.due.takeBegun()
     const others = await this.ownership.others()
     const elapsedMs = this.environment.exactMs() - startMs
+    worker.events.restored({ resumed, waiting, migrated, refused: refused.length, elapsedMs })
     return { resumed, waiting, migrated, skipped, skippedCount, refused, undecided, others, elapsedMs }
   }
 
@@ -306,32 +317,51 @@ export class Durable {
 
   /**
    * Starts no new attempts; resolves when those that run have ended. Callers that still wait for a task are rejected
-   * with a `TaskRefusedError`.
+   * with a `TaskRefusedError`. Rejects with a `LedgerError` if the end of an attempt could not be recorded.
    * @example
    * await durable.drain()
    * await durable.close()
    */
   async drain(): Promise<void> {
     await this.worker.drain()
-    this.watching.end()
-    this.waiters.failAll(new TaskRefusedError('closed', STOPPED))
-    this.endWork()
+    this.leaveCallers()
+    this.expectRecorded()
   }
 
   /**
    * Aborts the attempts that run and records them as interrupted on purpose; starts no new ones. The store stays open.
+   * Waits 10 seconds for a store that does not answer; rejects with a `LedgerError` if the end of an attempt could not be
+   * recorded.
    * @example await durable.stop()
    */
   async stop(): Promise<void> {
-    if (this.failure === undefined) await this.worker.stop(new TaskRefusedError('closed', STOPPED))
+    try {
+      if (this.failure === undefined)
+        await this.ending.waitFor(this.worker.stop(new TaskRefusedError('closed', STOPPED)))
+    } finally {
+      this.leaveCallers()
+    }
+    this.expectRecorded()
+  }
+
+  private leaveCallers(): void {
     this.watching.end()
     this.waiters.failAll(new TaskRefusedError('closed', STOPPED))
     this.endWork()
   }
 
+  /** That nothing was lost of attempts that ran here. A store that failed for good has been told of otherwise. */
+  private expectRecorded(): void {
+    const { unrecorded } = this.worker
+    if (unrecorded === 0 || this.failure !== undefined) return
+    const attempts = unrecorded === 1 ? 'how 1 attempt ended' : `how ${unrecorded} attempts ended`
+    throw this.ending.failure(`${attempts} is not recorded`)
+  }
+
   /**
    * Aborts the attempts that run, records them as interrupted on purpose, so that other processes continue them, and
-   * closes the store.
+   * closes the store. Waits 10 seconds for a store that does not answer; rejects with a `LedgerError` if the end of an
+   * attempt could not be recorded.
    * @example await durable.close()
    */
   close(): Promise<void> {
@@ -344,12 +374,8 @@ export class Durable {
     this.stopListening()
     try {
       if (this.failure === undefined) {
-        // After a lease others go on, and nothing that is written here counts: then it is not waited for any longer. A
-        // ledger that does not answer at all hears of nothing.
-        const { answers, failure } = await this.askSoon()
-        const mostMs = answers ? Math.max(this.settings.leaseMs, LEAST_END_MS) : MOST_WAIT_MS
-        await within(mostMs, this.endInOrder(reason))
-        if (failure !== undefined) throw failure as Error
+        await this.ending.waitFor(this.endInOrder(reason))
+        this.expectRecorded()
       }
     } finally {
       this.waiters.failAll(this.failure ?? reason)
@@ -358,17 +384,6 @@ export class Durable {
       this.endWork(this.failure)
     }
     if (this.failure !== undefined && !this.isTold) throw this.failure as Error
-  }
-
-  /** Whether the ledger answers, and whether it says that it has failed. */
-  private async askSoon(): Promise<{ answers: boolean; failure?: unknown }> {
-    let answer: { answers: boolean; failure?: unknown } = { answers: false }
-    const asked = this.ledger.leaseNow().then(
-      () => void (answer = { answers: true }),
-      (error: unknown) => void (answer = isTransient(error) ? { answers: false } : { answers: true, failure: error }),
-    )
-    await within(MOST_WAIT_MS, asked)
-    return answer
   }
 
   private async endInOrder(reason: unknown): Promise<void> {
@@ -423,19 +438,6 @@ export class Durable {
     this.isTold = isTold || waited || this.working !== undefined
     this.endWork(error)
     if (!this.isTold) (this.settings.onFailure ?? unhandled)(error)
-  }
-}
-
-/** Waits for it, but not for ever. */
-async function within(mostMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)))
-  try {
-    await Promise.race([work, enough])
-  } finally {
-    clearTimeout(timer)
-    // What it says afterwards nobody hears.
-    work.catch(() => undefined)
   }
 }
 

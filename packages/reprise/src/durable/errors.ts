@@ -75,18 +75,24 @@ export type RefusalKind =
   | 'task_lost'
   | 'closed'
 
-/** Why a change by hand is refused: there is no such gate, or the budget cannot be given more. */
-export type GateRefusal = 'not_found' | 'nothing_to_grant'
+/**
+ * Why breakers and budgets are not listed or changed: there is no such gate, the budget cannot be given more, or what is
+ * recorded of them cannot be.
+ */
+export type GateRefusal = 'not_found' | 'nothing_to_grant' | 'state_refused'
 
 /** A change of a budget or breaker by hand is not made, and nothing was touched. */
 export class GateRefusedError extends RepriseError {
   declare readonly code: 'gate_refused'
   /** Why. */
   readonly kind: GateRefusal
+  /** The keys of the gates whose records cannot be, if that is why: `breaker:mail`. */
+  readonly gates: readonly string[]
 
-  constructor(kind: GateRefusal, message: string) {
+  constructor(kind: GateRefusal, message: string, gates: readonly string[] = []) {
     super('gate_refused', message)
     this.kind = kind
+    this.gates = gates
   }
 
   override get name(): string {

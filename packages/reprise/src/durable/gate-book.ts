@@ -10,17 +10,19 @@
  */
 import type { BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
-import { expectAnswer } from '../core/answer.js'
-import { askBudget, BudgetPanic, DENIED, giveBack, mayPeek, NO_BUDGET, notFound, unusedOutcome } from '../core/gate.js'
+import { DENIED, giveBack, mayPeek, NO_BUDGET, notFound, unusedOutcome } from '../core/gate.js'
 import type { BreakerPolicy } from '../core/policy.js'
+import type { BreakerPhase } from '../core/words.js'
 import type { View } from '../ledger/ledger.js'
 import { type GateRecord, type Json, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
-import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
 import { ruleOf } from './allotment.js'
 import type { Definition } from './definition.js'
 import { retryDenial, type TaskRetryGates } from './denials.js'
-import { GateMemory, type Kept } from './gate-memory.js'
+import { gateFaults } from './gate-check.js'
+import { GateMemory, type Kept, textOfSnapshot } from './gate-memory.js'
+import { GateSoundness, NO_FAULTS } from './gate-soundness.js'
+import { askSafely, doSafely, nextAllowedSafely, peekedDenial, peekSafely, settingsOf } from './guarded-budget.js'
 import type { Denial } from './holds.js'
 import type { RunBudgets } from './run-budgets.js'
 import { isShared, SharedBreaker, type SharedBreakerState } from './shared-breaker.js'
@@ -37,6 +39,9 @@ export interface Grant {
   readonly decision: Decision
 }
 
+/** What the event `breaker_changed` says. */
+type BreakerChange = { readonly breaker: string; readonly from: BreakerPhase; readonly to: BreakerPhase }
+
 export class GateBook {
   private readonly environment: Environment
   private readonly budgets: RunBudgets
@@ -50,6 +55,7 @@ export class GateBook {
   private readonly restored = new Set<Budget>()
   /** Those that began with what earlier processes held. */
   private readonly inherited = new Set<Budget>()
+  private readonly soundness = new GateSoundness()
   private readonly grants = new Map<string, Grant>()
 
   constructor(environment: Environment, budgets: RunBudgets, stored: readonly GateRecord[]) {
@@ -91,14 +97,34 @@ export class GateBook {
   refresh(definition: Definition, view: View): boolean {
     for (const key of this.keysOf(definition)) {
       const gate = view.gate(key)
+      if (this.soundness.isDamaged(key, gate)) continue
       const isChangedByHand = (gate?.manualRevision ?? 0) > (this.stored.get(key)?.manualRevision ?? 0)
       if (gate === undefined) this.stored.delete(key)
       else this.stored.set(key, gate)
       // One that nobody has asked for yet will begin with what is stored.
-      this.memories.get(key)?.refresh(gate?.state, isChangedByHand)
+      this.memories.get(key)?.refresh(gate?.state ?? undefined, isChangedByHand)
     }
     const { budget } = definition.policy
-    return budget !== undefined && this.memories.has(`budget:${budget.name}`)
+    if (budget === undefined) return false
+    // Made now: a budget that cannot take in its record is known before it is asked.
+    this.budgetOf(definition)
+    const key = `budget:${budget.name}`
+    const memory = this.memories.get(key)
+    if (memory !== undefined) this.soundness.note(key, memory.failure)
+    return memory !== undefined
+  }
+
+  /**
+   * Why no attempt may begin with these gates: their rows cannot be, or they could not take them in or say what they are.
+   * As of the last `refresh` or `records`.
+   */
+  faultsOf(definition: Definition): readonly string[] {
+    return this.soundness.isWhole ? NO_FAULTS : this.keysOf(definition).flatMap((key) => this.soundness.faultsOf(key))
+  }
+
+  /** The attempt that was granted does not begin: its gates cannot be recorded. */
+  revoke(definition: Definition, task: TaskRecord, now: number): void {
+    if (this.grants.has(nameOf(task))) this.settle(definition, task, unusedOutcome(now))
   }
 
   /** What was decided with these gates is committed. */
@@ -106,19 +132,28 @@ export class GateBook {
     if (policy.breaker !== undefined) this.breakers.get(policy.breaker.key ?? name)?.announce()
   }
 
-  /** As they are now, to be written in the transaction of the attempt. */
+  /**
+   * As they are now, to be written in the transaction of the attempt. One that is damaged, or cannot say what it is, is left
+   * out: its row stays as it is.
+   */
   records(definition: Definition): GateRecord[] {
     const { policy } = definition
     const records: GateRecord[] = []
     const budget = this.budgetOf(definition)
-    if (budget?.snapshot !== undefined && policy.budget !== undefined) {
-      records.push(this.record('budget', policy.budget.name, budget, budget.snapshot.bind(budget)))
-    }
+    if (budget?.snapshot !== undefined && policy.budget !== undefined)
+      records.push(...this.record('budget', policy.budget.name, budget, budget.snapshot.bind(budget)))
     const breaker = this.breakerOf(definition)
-    if (breaker !== undefined) {
-      records.push(this.record('breaker', breaker.key, breaker, () => breaker.snapshot()))
-    }
+    if (breaker !== undefined) records.push(...this.record('breaker', breaker.key, breaker, () => breaker.snapshot()))
     return records
+  }
+
+  /** How this transaction changes the phase of the breaker; undefined if it does not. */
+  breakerChange(definition: Definition): BreakerChange | undefined {
+    const breaker = this.breakerOf(definition)
+    if (breaker === undefined) return undefined
+    const stored = this.stored.get(`breaker:${breaker.key}`)?.state as Partial<BreakerState> | null | undefined
+    const [from, to] = [stored?.phase ?? 'closed', breaker.snapshot().phase]
+    return from === to ? undefined : { breaker: breaker.key, from, to }
   }
 
   private record(
@@ -126,20 +161,36 @@ export class GateBook {
     name: string,
     gate: Budget | SharedBreaker,
     snapshot: () => unknown,
-  ): GateRecord {
+  ): GateRecord[] {
     const key = `${kind}:${name}`
+    if (this.soundness.hasDamaged(key)) return []
+    const memory = this.memories.get(key)
+    const state = memory === undefined ? this.ownState(key, snapshot) : memory.record()
+    if (memory !== undefined) this.soundness.note(key, memory.failure)
+    if (state === undefined) return []
     const settings = this.settings.get(gate)
     const manualRevision = this.stored.get(key)?.manualRevision
-    const state = this.memories.get(key)?.record() ?? (snapshot() as Json)
     const revised = manualRevision === undefined ? {} : { manualRevision }
-    return { key, kind, state, ...(settings !== undefined && { settings }), ...revised }
+    return [{ key, kind, state, ...(settings !== undefined && { settings }), ...revised }]
+  }
+
+  /** Of a budget that is this process's own. */
+  private ownState(key: string, snapshot: () => unknown): Json | undefined {
+    // Not before it has taken in its past: that would be overwritten.
+    if (this.soundness.failureOf(key)?.verb === 'restore') return undefined
+    return this.soundness.attempt(key, 'snapshot', () => {
+      const state = snapshot()
+      textOfSnapshot(state)
+      return state as Json
+    })
   }
 
   /** What is asked before a wait, for an attempt after it. */
   retryGates(definition: Definition, task: TaskRecord, now: number): TaskRetryGates {
     const { allot, policy, whenDenied } = definition
     // With `hold` the policy alone decides whether there is a next attempt, and the gates when it starts.
-    const isHeld = whenDenied === 'hold'
+    // A gate that is not sound is not asked either: nothing begins with it before it is.
+    const isHeld = whenDenied === 'hold' || this.faultsOf(definition).length > 0
     const breaker = isHeld ? undefined : this.breakerOf(definition)
     const names = { breaker: breaker?.key, budget: policy.budget?.name, allotment: allot && ruleOf(allot).key(task) }
     let peeked: Decision = DENIED
@@ -256,6 +307,7 @@ export class GateBook {
   /** The budget of a run that has ended: the next run of that name makes its own, with what the ledger says. */
   private forget(name: string, budget: Budget): void {
     this.memories.delete(`budget:${name}`)
+    this.soundness.forget(`budget:${name}`)
     this.stored.delete(`budget:${name}`)
     this.settings.delete(budget)
     this.restored.delete(budget)
@@ -268,7 +320,7 @@ export class GateBook {
     const breaker: SharedBreaker = new SharedBreaker(key, settings, (from, to) =>
       this.environment.breakerChanged(breaker, from, to),
     )
-    const stored = this.stored.get(`breaker:${key}`)?.state
+    const stored = this.soundState(`breaker:${key}`)
     const memory = new GateMemory(breaker, stored, (state, isChangedByHand) => takeIn(breaker, state, isChangedByHand))
     breaker.begin()
     if (this.breakers.size >= MAX_BREAKERS) this.dropOldestBreaker()
@@ -290,12 +342,25 @@ export class GateBook {
     this.settings.delete(breaker)
   }
 
+  /** As a gate may begin with: a row that cannot be is none. */
+  private soundState(key: string): Json | undefined {
+    const gate = this.stored.get(key)
+    return gate === undefined || gateFaults(gate).length > 0 ? undefined : (gate.state ?? undefined)
+  }
+
+  /** A budget that is this process's own takes in what earlier processes held; false if it cannot. */
+  private takesInOwn(key: string, budget: Budget): boolean {
+    const state = this.soundState(key)
+    this.soundness.attempt(key, 'restore', () => void (state === undefined || budget.restore?.(state)))
+    return this.soundness.failureOf(key) === undefined
+  }
+
   private restoreOnce(name: string, budget: Budget): void {
     if (this.restored.has(budget)) return
     const key = `budget:${name}`
     const stored = this.stored.get(key)
-    if (isKept(budget)) this.memories.set(key, new GateMemory(budget, stored?.state))
-    else if (stored !== undefined) budget.restore?.(stored.state)
+    if (isKept(budget)) this.memories.set(key, new GateMemory(budget, this.soundState(key)))
+    else if (!this.takesInOwn(key, budget)) return
     if (stored !== undefined && budget.restore !== undefined) this.inherited.add(budget)
     // Not before: one that cannot read its past is not used as if it had none.
     this.restored.add(budget)
@@ -318,65 +383,4 @@ function takeIn(breaker: SharedBreaker, state: Json, isChangedByHand: boolean): 
 function isStricter(stored: BreakerState, own: BreakerState): boolean {
   if (stored.phase !== 'open') return false
   return own.phase === 'closed' || (stored.openUntilMs ?? 0) > (own.openUntilMs ?? 0)
-}
-
-/** What a budget says of itself; one that cannot say it is used all the same. */
-function settingsOf(budget: Budget): Json | undefined {
-  try {
-    const said = budget.describe?.()
-    return said && (JSON.parse(JSON.stringify(said)) as Json)
-  } catch (error) {
-    report(error)
-    return undefined
-  }
-}
-
-/** Of a budget that throws nothing is known: it allows nothing, and harms nobody else's task. */
-function askSafely(budget: Budget, request: BudgetRequest): Decision {
-  try {
-    return askBudget(budget, request)
-  } catch (error) {
-    report(error)
-    return new BudgetPanic(error)
-  }
-}
-
-/** What was done is recorded, whatever the budget makes of it. */
-function doSafely(tell: () => unknown): void {
-  try {
-    reportLater(tell())
-  } catch (error) {
-    report(error)
-  }
-}
-
-/** A time that is no number is no time. */
-function nextAllowedSafely(budget: Budget | undefined, request: BudgetRequest): number | undefined {
-  try {
-    const atMs = budget?.nextAllowedAtMs?.(request)
-    return typeof atMs === 'number' && !Number.isNaN(atMs) ? atMs : undefined
-  } catch (error) {
-    report(error)
-    return undefined
-  }
-}
-
-/** The budget's answer to a peek that said no, in its own word. */
-function peekedDenial(budget: Budget, request: BudgetRequest): Decision {
-  try {
-    const reason = budget.denialReason?.(request)
-    return typeof reason === 'string' && reason !== '' ? { allowed: false, reason } : DENIED
-  } catch (error) {
-    report(error)
-    return DENIED
-  }
-}
-
-function peekSafely(budget: Required<Pick<Budget, 'peek'>>, request: BudgetRequest): boolean {
-  try {
-    return expectAnswer(budget.peek(request), 'peek')
-  } catch (error) {
-    report(error)
-    return false
-  }
 }

@@ -12,13 +12,14 @@ import { normalizePolicy } from '../core/normalize.js'
 import { durationCheck, expectOptions, type OptionCheck } from '../core/options.js'
 import type { BreakerPolicy, DurationInput } from '../core/policy.js'
 import { nearest } from '../core/suggest.js'
-import { LedgerError } from '../ledger/errors.js'
 import type { Decided, Ledger, View } from '../ledger/ledger.js'
 import type { GateRecord, Json, LedgerEvent } from '../ledger/records.js'
 import { type Actor, ACTOR, actorOf } from './actor.js'
 import { GateRefusedError } from './errors.js'
+import { gateFaults } from './gate-check.js'
 import { grantTo, isGrantable } from './grants.js'
-import { nextEra } from './shared-breaker.js'
+import { gateSinceSetBack } from './clock-step.js'
+import { nextEra, type SharedBreakerState } from './shared-breaker.js'
 
 type BreakerSettings = Omit<BreakerPolicy, 'key'>
 
@@ -28,6 +29,8 @@ export interface StoredBreaker {
   readonly name: string
   /** Its phase and its failures. */
   readonly state: BreakerState
+  /** When an attempt that counts last failed; null if none has, or the record is of an earlier version. */
+  readonly lastFailureAtMs: number | null
   /** Null in a record of an earlier version. */
   readonly settings: BreakerSettings | null
 }
@@ -74,7 +77,7 @@ export interface GateChange {
   readonly amount?: number
 }
 
-/** Options of `resetBreaker`. */
+/** Options of `resetBreaker` and `resetBudget`. */
 export interface ResetOptions {
   /** Why, for whoever finds the change later: 1 to 1000 characters. */
   readonly reason: string
@@ -101,13 +104,16 @@ export interface TripOptions {
 }
 
 /**
- * The recorded breakers and budgets, by name. One is recorded with the first attempt that asks it.
+ * The recorded breakers and budgets, by name. One is recorded with the first attempt that asks it. Rejects with a
+ * `GateRefusedError` that names every gate whose record cannot be.
  * @example const { breakers, budgets } = await listGates(ledger)
  */
 export async function listGates(ledger: Ledger): Promise<StoredGates> {
-  const gates = (await ledger.gates()).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const [stored, now] = [await ledger.gates(), await ledger.now()]
+  const gates = stored.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map((gate) => gateSinceSetBack(gate, now))
+  expectSoundGates(ledger, gates)
   return {
-    breakers: gates.filter(({ kind }) => kind === 'breaker').map((gate) => breakerOf(gate, ledger.name)),
+    breakers: gates.filter(({ kind }) => kind === 'breaker').map(breakerOf),
     budgets: gates.filter(({ kind }) => kind === 'budget').map(budgetOf),
   }
 }
@@ -124,6 +130,16 @@ export async function resetBreaker(ledger: Ledger, name: string, options: ResetO
 }
 
 /**
+ * Forgets what a budget has used and was granted, in all processes that use it: it is as it was made. Also for a budget
+ * whose record cannot be. Rejects with a `GateRefusedError` if there is none of this name.
+ * @example await resetBudget(ledger, 'api', { reason: 'its record was damaged' })
+ */
+export async function resetBudget(ledger: Ledger, name: string, options: ResetOptions): Promise<GateChange> {
+  const why = reasonIn('resetBudget', options)
+  return change(ledger, 'budget', name, 'reset', why, () => ({ after: null }))
+}
+
+/**
  * Opens a breaker in all processes that use it. Attempts that run are left alone. Rejects with a `GateRefusedError` if
  * there is none of this name.
  * @example await tripBreaker(ledger, 'mail', { reason: 'maintenance', recoveryTimeout: '30m' })
@@ -134,9 +150,10 @@ export async function tripBreaker(ledger: Ledger, name: string, options: TripOpt
   })
   const given = options.recoveryTimeout
   return change(ledger, 'breaker', name, 'trip', why, ({ state, settings }, now) => {
-    const own = (settings as Partial<BreakerSettings> | undefined)?.recoveryTimeoutMs
-    const openMs = given === undefined ? (own ?? defaultRecoveryMs()) : parseDuration(given)
-    return { after: { phase: 'open', failures: failuresIn(state), openUntilMs: now + openMs } }
+    const own = (settings as Partial<BreakerSettings> | null | undefined)?.recoveryTimeoutMs
+    const isKnown = typeof own === 'number' && own >= 0
+    const openMs = given === undefined ? (isKnown ? own : defaultRecoveryMs()) : parseDuration(given)
+    return { after: { phase: 'open', failures: failuresIn(state), openUntilMs: now + openMs, openedAtMs: now } }
   })
 }
 
@@ -153,7 +170,10 @@ export async function grantBudget(ledger: Ledger, name: string, options: GrantOp
     'amount',
   )
   const { amount } = options
-  return change(ledger, 'budget', name, 'grant', why, (gate, now) => grantTo(name, gate, amount, now))
+  return change(ledger, 'budget', name, 'grant', why, (gate, now) => {
+    expectSoundGates(ledger, [gate])
+    return grantTo(name, gate, amount, now)
+  })
 }
 
 /** What a change by hand makes of a gate. */
@@ -179,6 +199,8 @@ export async function changeGate(
   decide: Change,
 ): Promise<GateChange> {
   const [kind, name] = [key.slice(0, key.indexOf(':')) as GateRecord['kind'], key.slice(key.indexOf(':') + 1)]
+  // No store has such a key, and PostgreSQL takes no U+0000 in what it is asked.
+  if (/[\0\p{Cs}]/u.test(name)) return unknown(ledger, kind, name)
   const done = await ledger.transact({ tasks: [], gates: [key] }, (view: View): Decided<GateChange | undefined> => {
     const gate = view.gate(key)
     if (gate === undefined) return { result: undefined }
@@ -187,11 +209,31 @@ export async function changeGate(
     const detail = { gate: key, action, ...actorOf(actor), before: told(gate), ...decided, after }
     const concerned = { scopeKind: '', scope: '', id: '' } as const
     const event: LedgerEvent = { type: 'gate_changed', ...concerned, atMs: view.now, correlationId: '', detail }
-    const state = kind === 'breaker' ? { ...(decided.after as object), ...nextEra(gate.state) } : decided.after
-    const gates = [{ ...gate, state, manualRevision: (gate.manualRevision ?? 0) + 1 }]
+    const state =
+      kind === 'breaker'
+        ? { ...(decided.after as object), ...nextEra(gate.state), ...lastFailureIn(gate.state) }
+        : decided.after
+    const gates = [withSoundSettings({ ...gate, state, manualRevision: (gate.manualRevision ?? 0) + 1 })]
     return { gates, events: [event], result: detail }
   })
   return done ?? unknown(ledger, kind, name)
+}
+
+/** Limits that cannot be go with the state that cannot be: the next attempt writes those of its policy. */
+function withSoundSettings(gate: GateRecord): GateRecord {
+  if (gateFaults(gate).length === 0) return gate
+  const { settings: _settings, ...rest } = gate
+  return gateFaults(rest).length === 0 ? rest : gate
+}
+
+/** Refuses gates whose records cannot be, and names all of them. */
+export function expectSoundGates(ledger: Pick<Ledger, 'name'>, gates: readonly GateRecord[]): void {
+  const damaged = gates.filter((gate) => gateFaults(gate).length > 0)
+  if (damaged.length === 0) return
+  const said = damaged.map((gate) => `${gate.kind} ${nameOfGate(gate)} (${gateFaults(gate).join('; ')})`)
+  const message = `The records of these gates in ${ledger.name} are invalid, and nothing was changed: ${said.join(', ')}`
+  const keys = damaged.map(({ key }) => key)
+  throw new GateRefusedError('state_refused', `${message}. Reset them, or restore the store from a backup`, keys)
 }
 
 /** What people want to know of it: whose result counts is for the breaker alone, the level of a rate for the queue. */
@@ -202,6 +244,8 @@ function told({ kind, state }: GateRecord): Json {
     probes: _probes,
     successes: _successes,
     bucket: _bucket,
+    openedAtMs: _openedAtMs,
+    lastFailureAtMs: _lastFailureAtMs,
     ...rest
   } = state as Readonly<Record<string, Json>>
   return rest
@@ -227,22 +271,23 @@ function nameOfGate({ key, kind }: GateRecord): string {
   return key.slice(kind.length + 1)
 }
 
-function breakerOf(gate: GateRecord, ledger: string): StoredBreaker {
-  const name = nameOfGate(gate)
-  const { phase, failures, openUntilMs } = (gate.state ?? {}) as Partial<BreakerState>
-  const isSound = phase === 'closed' || ((phase === 'open' || phase === 'half_open') && typeof openUntilMs === 'number')
-  if (!isSound || typeof failures !== 'number') {
-    const said = JSON.stringify(gate.state)
-    throw new LedgerError('corrupt', `The breaker ${name} in ${ledger} cannot be in the state ${said}: reset it`)
-  }
+function breakerOf(gate: GateRecord): StoredBreaker {
+  const { phase, failures, openUntilMs, lastFailureAtMs = null } = gate.state as unknown as SharedBreakerState
   const settings = (gate.settings ?? null) as BreakerSettings | null
-  return { name, state: { phase, failures, openUntilMs: openUntilMs ?? null }, settings }
+  const state = { phase, failures, openUntilMs: openUntilMs ?? null }
+  return { name: nameOfGate(gate), state, lastFailureAtMs, settings }
 }
 
 function budgetOf(gate: GateRecord): StoredBudget {
   const { type = null, ...settings } = (gate.settings ?? {}) as { readonly type?: string }
   const known = gate.settings === undefined ? null : settings
   return { name: nameOfGate(gate), type, settings: known, state: gate.state, isGrantable: isGrantable(type) }
+}
+
+/** Kept over a change by hand: what happened is no less true. */
+function lastFailureIn(state: Json): Pick<SharedBreakerState, 'lastFailureAtMs'> {
+  const { lastFailureAtMs } = (state ?? {}) as Partial<SharedBreakerState>
+  return typeof lastFailureAtMs === 'number' ? { lastFailureAtMs } : {}
 }
 
 /** A breaker whose state is no good can still be tripped. */

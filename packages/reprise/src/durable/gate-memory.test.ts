@@ -99,7 +99,7 @@ describe('what a process knows of a gate', () => {
     const decide = (): Json => {
       memory.refresh(undefined, false)
       bucket.allowAttempt(request)
-      return memory.record()
+      return memory.record() as Json
     }
     const first = decide()
     expect(decide()).toEqual(first)

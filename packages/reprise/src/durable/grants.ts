@@ -18,13 +18,13 @@ type Grant = (options: never, state: Json, amount: number, now: number) => Grant
 const GRANTS: Readonly<Record<string, Grant>> = {
   count(options: CountBudgetOptions, state, amount) {
     const budget = countBudget(options)
-    budget.restore(state)
+    if (state !== null) budget.restore(state)
     budget.grant(amount)
     return { after: budget.snapshot() as unknown as Json, amount }
   },
   token_bucket(options: TokenBucketOptions, state, amount, now) {
     const budget = tokenBucket(options)
-    budget.restore(state)
+    if (state !== null) budget.restore(state)
     const added = budget.grant(amount, now)
     return { after: budget.snapshot() as unknown as Json, amount: added }
   },

@@ -80,6 +80,28 @@ describe('the heartbeat thread', () => {
     await thread.end()
   })
 
+  it('is not cut off in the middle of a renewal when it ends', async () => {
+    const long = `
+      const seen = new BigInt64Array(data.seen)
+      return () => {
+        Atomics.add(seen, 0, 1n)
+        const untilMs = performance.now() + 500
+        while (performance.now() < untilMs);
+        Atomics.add(seen, 1, 1n)
+      }
+    `
+    const { thread, renewals, lastRenewalNs: finished } = await running(long)
+    await thread.end()
+    expect(Number(finished())).toBe(renewals())
+  })
+
+  it('ends though its program has failed', async () => {
+    const { thread } = watched(`setTimeout(() => { throw new Error('later') }, 10); return () => undefined`)
+    await pause(200)
+    await thread.end()
+    await expect(thread.end()).resolves.toBeUndefined()
+  })
+
   it('tries again after a renewal that failed', async () => {
     const failing = CONNECT.replace(
       'return () => {',

@@ -6,6 +6,7 @@
  *
  * Invariants: the thread changes a row that is there, and never makes one. It does not keep the process alive.
  */
+import type { Worker } from 'node:worker_threads'
 import type { ThreadHeartbeat } from '../ledger/ledger.js'
 
 /** What both threads see: the times of these, in nanoseconds of the system's monotonic clock. */
@@ -26,7 +27,7 @@ const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 }
  */
 const program = (connect: string): string => `
 'use strict'
-const { workerData } = require('node:worker_threads')
+const { parentPort, workerData } = require('node:worker_threads')
 // Drivers that are experimental say so in every thread.
 process.emitWarning = () => {}
 const { shared, owner, leaseMs, lookMs, overdueMs, data } = workerData
@@ -34,6 +35,8 @@ const times = new BigInt64Array(shared)
 const sinceMs = (index) => Number(process.hrtime.bigint() - Atomics.load(times, index)) / 1e6
 const renew = (() => {${connect}})()
 let isRenewing = false
+// Between two calls of the driver: one that is cut off in the middle may take the whole process with it.
+parentPort.once('message', () => process.exit())
 setInterval(async () => {
   if (isRenewing || sinceMs(${LOOP_TURNED}) >= leaseMs) return
   if (Math.min(sinceMs(${LOOP_RENEWED}), sinceMs(${THREAD_RENEWED})) < overdueMs) return
@@ -49,10 +52,16 @@ setInterval(async () => {
 }, lookMs)
 `
 
+interface RunningThread {
+  readonly worker: Worker
+  /** Resolves when it has ended, by an error too. */
+  readonly gone: Promise<void>
+}
+
 export class HeartbeatThread {
   private readonly times = new BigInt64Array(new SharedArrayBuffer(3 * BigInt64Array.BYTES_PER_ELEMENT))
   private readonly timer: NodeJS.Timeout
-  private readonly starting: Promise<{ terminate(): Promise<unknown> } | undefined>
+  private readonly starting: Promise<RunningThread | undefined>
   private isEnded = false
 
   /** Where no thread can be started, or it cannot load what it needs, nothing is said: the event loop renews as before. */
@@ -82,15 +91,19 @@ export class HeartbeatThread {
   async end(): Promise<void> {
     this.isEnded = true
     clearInterval(this.timer)
-    await (await this.starting)?.terminate()
+    const thread = await this.starting
+    if (thread === undefined) return
+    thread.worker.ref()
+    thread.worker.postMessage('end', [])
+    await thread.gone
   }
 
-  private async start(text: string, workerData: object): Promise<{ terminate(): Promise<unknown> } | undefined> {
+  private async start(text: string, workerData: object): Promise<RunningThread | undefined> {
     try {
-      const { Worker } = await import('node:worker_threads')
+      const { Worker: Thread } = await import('node:worker_threads')
       if (this.isEnded) return undefined
       // Without the loaders that this process was started with: the text needs none, and they take long to load.
-      const worker = new Worker(text, {
+      const worker = new Thread(text, {
         eval: true,
         name: 'reprise heartbeat',
         workerData,
@@ -98,8 +111,9 @@ export class HeartbeatThread {
         resourceLimits: LIMITS,
       })
       worker.on('error', () => clearInterval(this.timer))
+      const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
       worker.unref()
-      return worker
+      return { worker, gone }
     } catch {
       clearInterval(this.timer)
       return undefined

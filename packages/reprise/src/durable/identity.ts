@@ -41,6 +41,17 @@ export function lifeOf(owner: OwnerRecord, self: Identity, spans: Ledger['spans'
   return start === owner.processStart ? 'alive' : 'gone'
 }
 
+/** Whether the process that this identity, as JSON, is of is certainly gone from this machine. */
+export function isProcessGone(identity: string): boolean {
+  try {
+    const owner = { ...(JSON.parse(identity) as Identity), startedAtMs: 0, leaseUntilMs: 0 }
+    return lifeOf(owner, ownIdentity(), 'machine') === 'gone'
+  } catch {
+    // It was cut off while it was written.
+    return true
+  }
+}
+
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)

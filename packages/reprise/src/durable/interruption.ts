@@ -52,12 +52,26 @@ export function interrupt(
   // If looking is what ends its process, a person decides.
   const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
   const { unverified: _unverified, ...rest } = withoutSlot(orderly ? task : resumed).progress
-  const progress = { ...rest, interruptions, ...(mustLook && { unverified: true }) }
+  // One task of a batch may be what ends the process: the others must not be charged with it.
+  const isAlone = !orderly && interruptions === MAX_INTERRUPTIONS - 1 && rest.current?.batch !== undefined
+  const looked = mustLook ? { unverified: true } : {}
+  const progress = { ...rest, interruptions, ...looked, ...(isAlone && { alone: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
   // An attempt that must not run twice does not count as failed either: a retry would run it again.
   const runsAgain = rule === 'rerun' || rule === 'charge' || mustLook
   const changes = runsAgain ? changed(dueNow(stopped, now)) : undecided(stopped, now)
   return { ...changes, attempts, events }
+}
+
+/**
+ * The batch of the attempt failed, and nothing says that this task is the cause: it runs again alone, under its number and
+ * with its grant.
+ */
+export function splitOff(task: TaskRecord, failure: FailureRecord, now: number): Settled {
+  const attempt = task.progress.current?.attempt ?? task.progress.retry.launched
+  const apart = { ...withProgress(withoutSlot(task), { alone: true }), fence: task.fence + 1 }
+  const events = [eventOf('interrupted', task, now, { attempt, orderly: true, split: true, failure: { ...failure } })]
+  return { ...changed(dueNow(apart, now)), attempts: [attemptRow(task, 'interrupted', null, now)], events }
 }
 
 const LOST: AttemptEnd = {

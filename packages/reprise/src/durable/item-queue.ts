@@ -10,6 +10,7 @@ import type { PolicyArgument } from '../core/policy.js'
 import type { NewTask } from '../ledger/ledger.js'
 import { queueKey } from '../ledger/queue-limit.js'
 import { type Json, keyIn, type RunRecord, type Scope, scopeOfRun, type TaskKey } from '../ledger/records.js'
+import type { BatchRule } from './batch.js'
 import { type Conductor, type Definition, expectConductor, type TaskFunction } from './definition.js'
 import type { Conducting, RunParts } from './durable-run.js'
 import { TaskRefusedError } from './errors.js'
@@ -32,6 +33,12 @@ export interface ItemQueueOptions<I, R> extends Omit<TaskOptions<I, R>, 'whenDen
    * @example { isApart: true }
    */
   readonly isApart?: boolean
+  /**
+   * Tasks are handed to attempts together, in place of one by one.
+   * @default every task has attempts of its own
+   * @example { batch: { most: 50, run: (members) => console.log(members.length) } }
+   */
+  readonly batch?: BatchRule<I>
 }
 
 /** One item to be recorded. */
@@ -40,6 +47,14 @@ export interface NewItem<I> {
   readonly id: string
   /** What its function is given. */
   readonly input: I
+}
+
+/** How this process came to serve the lane. */
+export interface LaneShare extends Pick<Conducting, 'resumeId' | 'force' | 'policyChange'> {
+  /** When the run was taken up again: items that have waited since before are resumed. Undefined if it was not. */
+  readonly takenUpAtMs: number | undefined
+  /** Another process conducts the run: it makes the gate of the lane, and looks at what waits. */
+  readonly isGuest: boolean
 }
 
 interface LaneInput<I, R> {
@@ -54,7 +69,7 @@ export class ItemQueue<I> {
   readonly queue: string
   private readonly parts: RunParts
   private readonly run: RunRecord
-  private readonly taken: Pick<Conducting, 'resumeId' | 'force'>
+  private readonly taken: LaneShare
   private readonly definition: Definition
   private readonly share: Conductor = { fence: null, isStopped: false }
   private unlisten: () => void = () => undefined
@@ -63,14 +78,14 @@ export class ItemQueue<I> {
   constructor(
     parts: RunParts,
     run: RunRecord,
-    taken: Pick<Conducting, 'resumeId' | 'force' | 'policyChange'>,
+    taken: LaneShare,
     { lane, policy, run: perform, options }: LaneInput<I, unknown>,
   ) {
     this.parts = parts
     this.run = run
     this.taken = taken
     this.queue = laneName(run.id, lane)
-    const { name = run.id, isApart = false, keepsLetters = true, ...taskOptions } = options
+    const { name = run.id, isApart = false, keepsLetters = true, batch, ...taskOptions } = options
     const normal = parts.policyOf(name, policy)
     const { rule, verify, group, tally, allot, most, rate } = readTaskOptions(name, taskOptions, normal)
     this.definition = {
@@ -89,11 +104,13 @@ export class ItemQueue<I> {
       ...(!keepsLetters && { keepsNoLetters: true }),
       verify,
       conductor: this.share,
+      ...(taken.isGuest && { hasForeignGate: true }),
       ...(taken.policyChange && { policyChange: taken.policyChange }),
-      ...(taken.resumeId !== undefined && { takenUpAtMs: run.updatedAtMs }),
+      ...(taken.takenUpAtMs !== undefined && { takenUpAtMs: taken.takenUpAtMs }),
       ...(group && { group }),
       ...(tally && { tally }),
       ...(allot && { allot }),
+      ...(batch && { batch }),
     }
   }
 
@@ -149,15 +166,62 @@ export class ItemQueue<I> {
   }
 
   private async begin(): Promise<void> {
-    const { ledger, worker, ownership, adoption } = this.parts
+    const { worker, ownership } = this.parts
     const { resumeId, force } = this.taken
-    if (hasQueueGate(this.definition)) await writeQueueGate(ledger, this.definition)
+    await this.makeGate()
     worker.register(this.definition)
+    // A retry that this process leaves to another one that serves the lane is not resumed by that.
+    await ownership.tellQueues()
     if (resumeId === undefined) return
     await ownership.takeOver(resumeId, force)
+    await this.lookAtWaiting()
+  }
+
+  /** Makes the row that limits the lane, if it is missing; opening the lane does so too. @example await items.makeGate() */
+  async makeGate(): Promise<void> {
+    if (hasQueueGate(this.definition) && !this.taken.isGuest) await writeQueueGate(this.parts.ledger, this.definition)
+  }
+
+  /**
+   * Looks at the tasks that wait, and takes those over to this program's policy that were recorded with another one: an
+   * attempt of another process may have been in flight when the policy changed.
+   * @example await items.lookAtWaiting()
+   */
+  async lookAtWaiting(): Promise<void> {
+    const { worker, adoption } = this.parts
     const { refused } = await adoption.lookAtWaiting(this.definition)
-    for (const { task, faults } of refused) worker.due.refuse(this.definition, task, faults)
+    for (const { task, faults } of refused) worker.due.refusals.refuse(this.definition, task, faults)
     worker.wake()
+  }
+
+  /** Looks for lost processes, unless that was done within the last second. @example items.lookForLost() */
+  lookForLost(): void {
+    this.parts.ownership.lookSoon()
+  }
+
+  /** Begins nothing here until `goOn`; what runs here goes on. @example items.pause() */
+  pause(): void {
+    this.share.isStopped = true
+  }
+
+  /** Ends a pause. @example items.goOn() */
+  goOn(): void {
+    this.share.isStopped = false
+    this.parts.worker.wake()
+  }
+
+  /**
+   * Begins nothing more here; what runs here goes on, until `close`. Another definition of the lane may be opened.
+   * @example items.retire()
+   */
+  retire(): void {
+    this.share.isStopped = true
+    this.parts.worker.unregister(this.definition)
+  }
+
+  /** When the run was taken up again; undefined if it was not. */
+  get takenUpAtMs(): number | undefined {
+    return this.taken.takenUpAtMs
   }
 
   /**

@@ -11,6 +11,7 @@ import {
   type AttemptRow,
   ENDED_RUN_STATUSES,
   type GateRecord,
+  type Json,
   keyOf,
   nameOf,
   type RunRecord,
@@ -32,9 +33,13 @@ import { classOf, TallyCounts, type TaskClass, TASK_CLASSES } from '../ledger/ta
 import { faultsOfGate, faultsOfSlots } from './gate-check.js'
 import { type CheckedTask, faultsOfEnd, faultsOfPlace, faultsOfRows, faultsOfRun } from './task-check.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
+import { faultsOfFailure, faultsOfPolicy, faultsOfShape } from './task-shape.js'
 
-/** `state`: what a resume refuses. The others are the invariants by their numbers. */
-type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10'
+/**
+ * `state`: what a resume refuses. `history`: what of attempts and dead letters cannot be shown. The others are the invariants
+ * by their numbers.
+ */
+type FaultRule = 'state' | 'history' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10'
 
 export type FaultPlace =
   /** `runState`: of the run whose step it is; `missing` if the ledger has no such run. Null for a task of a program. */
@@ -63,14 +68,28 @@ export interface LedgerCheck {
 /** A fault of one thing, before it is said where it is. */
 export type Fault = readonly [rule: FaultRule, message: string, excess?: number]
 
-export async function checkLedger(source: CopiedRows): Promise<LedgerCheck> {
-  const check = new Check()
+/** What the owner of a kind of runs knows of them: whether what it keeps with a run can be. */
+export type RunCheck = (run: RunRecord, definition: Json) => readonly string[]
+
+/** The same for the rows that a package keeps for itself among the gates. */
+export type RowCheck = (row: GateRecord) => readonly string[]
+
+export async function checkLedger(
+  source: CopiedRows,
+  runCheck: RunCheck = () => [],
+  rowCheck: RowCheck = () => [],
+): Promise<LedgerCheck> {
+  const check = new Check(runCheck, rowCheck)
   for await (const { table, rows } of source) for (const row of rows) check.take(table.name, row)
   return check.result()
 }
 
 class Check {
+  private readonly runCheck: RunCheck
+  private readonly rowCheck: RowCheck
+  private readonly runFaults = new Map<string, readonly string[]>()
   private readonly attemptsAllowed = new Map<string, number>()
+  private readonly policyFaults = new Map<string, readonly string[]>()
   private readonly runs = new Map<string, RunRecord>()
   private readonly tasks = new Map<number, CheckedTask>()
   private readonly byName = new Map<string, CheckedTask>()
@@ -81,9 +100,14 @@ class Check {
   /** Of the first event that is left: later than 1 where older ones were removed. */
   private firstEvent = Infinity
 
+  constructor(runCheck: RunCheck, rowCheck: RowCheck) {
+    this.runCheck = runCheck
+    this.rowCheck = rowCheck
+  }
+
   take(table: string, row: SqlRow): void {
     if (table === 'policies') this.takePolicy(row)
-    else if (table === 'runs') this.runs.set(String(row['id']), runOf(row))
+    else if (table === 'runs') this.takeRun(row)
     else if (table === 'tasks') this.takeTask(row)
     else if (table === 'checkpoints') this.takeCheckpoint(row)
     else if (table === 'attempts') this.takeAttempt(row)
@@ -95,12 +119,17 @@ class Check {
 
   result(): LedgerCheck {
     const faults: LedgerFault[] = []
-    for (const run of this.runs.values()) faults.push(...faultsOfRun(run).map(at(runPlace(run))))
+    for (const run of this.runs.values()) {
+      const kept = (this.runFaults.get(run.id) ?? []).map((message): Fault => ['state', message])
+      faults.push(...[...kept, ...faultsOfRun(run)].map(at(runPlace(run))))
+    }
     for (const checked of this.tasks.values()) faults.push(...this.taskFaults(checked).map(at(this.taskPlace(checked))))
     const holders = [...this.tasks.values()].flatMap(({ task }) => task.progress?.current?.probe ?? [])
     for (const gate of this.gates) {
       const { kind, key } = gate
-      faults.push(...[...faultsOfGate(gate), ...faultsOfSlots(gate, holders)].map(at({ type: 'gate', kind, key })))
+      const own = kind === 'record' ? this.rowCheck(gate).map((message): Fault => ['state', message]) : []
+      const found = [...own, ...faultsOfGate(gate), ...faultsOfSlots(gate, holders)]
+      faults.push(...found.map(at({ type: 'gate', kind, key })))
     }
     for (const [name, left] of this.tallies.entries()) {
       const wrong = TASK_CLASSES.flatMap((taskClass, index) => wordsOfCount(taskClass, left[index] as number))
@@ -115,16 +144,33 @@ class Check {
     return { runs: this.runs.size, tasks: this.tasks.size, faults: faults.filter((one) => !isOver(one)), notes }
   }
 
+  private takeRun(row: SqlRow): void {
+    const run = runOf(row)
+    this.runs.set(run.id, run)
+    const faults = this.runCheck(run, parse(row['definition'] ?? 'null', `run ${run.id}`))
+    if (faults.length > 0) this.runFaults.set(run.id, faults)
+  }
+
   private takePolicy(row: SqlRow): void {
-    const policy = parse(row['policy'], 'a policy') as { readonly attempts?: number } | null
-    this.attemptsAllowed.set(String(row['hash']), policy?.attempts ?? Infinity)
+    const [hash, policy] = [String(row['hash']), parse(row['policy'], 'a policy')]
+    const faults = faultsOfPolicy(policy)
+    if (faults.length > 0) this.policyFaults.set(hash, faults)
+    const { attempts = Infinity } = (policy ?? {}) as { readonly attempts?: number }
+    this.attemptsAllowed.set(hash, attempts)
   }
 
   private takeTask(row: SqlRow): void {
     const { pk, task } = taskOf(row)
     // What it was given and gave may be long, and is not looked at.
     const { result: _, ...rest } = task
-    const checked = { task: { ...rest, input: null }, rows: [], letters: [], events: [], hasCheckpoint: false }
+    const checked = {
+      task: { ...rest, input: null },
+      rows: [],
+      letters: [],
+      events: [],
+      pastFaults: [],
+      hasCheckpoint: false,
+    }
     this.tasks.set(pk, checked)
     this.byName.set(nameOf(task), checked)
     if (task.tally !== undefined) this.tallies.add(task.tally, classOf(task))
@@ -144,15 +190,24 @@ class Check {
 
   private takeAttempt(row: SqlRow): void {
     const checked = this.tasks.get(Number(row['task']))
-    if (checked === undefined) this.strays.attempts += 1
-    else checked.rows.push(withoutTexts(attemptOf(row, checked.task)))
+    if (checked === undefined) {
+      this.strays.attempts += 1
+      return
+    }
+    const attempt = attemptOf(row, checked.task)
+    notePast(checked, `attempt ${attempt.attempt}`, attempt.failure)
+    checked.rows.push(withoutTexts(attempt))
   }
 
   private takeLetter(row: SqlRow): void {
     const letter = deadLetterOf(row)
     const checked = this.byName.get(nameOf(letter))
-    if (checked === undefined) this.strays.letters += 1
-    else checked.letters.push({ generation: letter.generation, isOpen: letter.closed === undefined })
+    if (checked === undefined) {
+      this.strays.letters += 1
+      return
+    }
+    notePast(checked, 'a dead letter', letter.failure)
+    checked.letters.push({ generation: letter.generation, isOpen: letter.closed === undefined })
   }
 
   private takeEvent(row: SqlRow): void {
@@ -168,7 +223,12 @@ class Check {
     // Of a damaged store they come as they can be read.
     rows.sort((a, b) => a.generation - b.generation || a.attempt - b.attempt || a.execution - b.execution)
     const hasAllEvents = this.firstEvent === 1
-    const common = [...faultsOfPlace(checked), ...faultsOfEnd(checked, hasAllEvents)]
+    const shape = faultsOfShape(task.progress)
+    const policy = this.policyFaults.get(task.policyHash) ?? []
+    const damages = [...shape, ...policy].map((message): Fault => ['state', message])
+    const past = checked.pastFaults.map((message): Fault => ['history', message])
+    if (damages.length > 0) return [...damages, ...past]
+    const common = [...past, ...faultsOfPlace(checked), ...faultsOfEnd(checked, hasAllEvents)]
     if (task.status === 'cancelled' || lacksState(task)) return common
     const attempts = this.attemptsAllowed.get(task.policyHash)
     const missing: Fault[] =
@@ -220,6 +280,10 @@ function historyFaults(task: TaskRecord, rows: readonly AttemptRow[]): string[] 
   const last = own.reduce((most, { attempt }) => Math.max(most, attempt), 0)
   const ended = own.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null).length
   return faultsOfHistory(task, { last, ended })
+}
+
+function notePast({ pastFaults }: CheckedTask, of: string, failure: unknown): void {
+  for (const fault of faultsOfFailure(failure)) pastFaults.push(`${of}: ${fault}`)
 }
 
 function withoutTexts(row: AttemptRow): AttemptRow {

@@ -37,6 +37,12 @@ export interface OwnershipParts {
   readonly onFailure: (error: unknown) => void
 }
 
+/** A process that conducts a run; `isSeen`: it exists on this machine. */
+interface Holder {
+  readonly owner: OtherOwner
+  readonly isSeen: boolean
+}
+
 interface Sighting {
   readonly leaseUntilMs: number
   readonly atMs: number
@@ -138,6 +144,11 @@ export class Ownership {
     return isServed ? undefined : this.begunAtMs
   }
 
+  /** Whether what was written last at this time was there when this process came. */
+  wasThere(updatedAtMs: number): boolean {
+    return updatedAtMs < this.begunAtMs
+  }
+
   /** Other processes that were believed to live at the last look and serve the queue, by id. */
   othersServing(queue: string): readonly string[] {
     return this.livingOthers.flatMap(({ id, queues }) => (queues?.includes(queue) === true ? [id] : []))
@@ -193,12 +204,17 @@ export class Ownership {
       .filter(({ leaseLeftMs }) => leaseLeftMs > 0)
   }
 
-  /** Who holds what this owner has; undefined if it is lost. */
-  async holderOf(id: string): Promise<OtherOwner | undefined> {
-    const { ledger } = this.parts
+  /**
+   * The process that holds the runs of this owner; undefined if it is gone. One that is seen to exist holds them, however
+   * long it has said nothing (SIGSTOP, a debugger): it may be in the middle of a step, and only `force` takes its runs.
+   */
+  async holderOf(id: string): Promise<Holder | undefined> {
+    const { ledger, identity } = this.parts
     const owner = (await ledger.owners()).find((other) => other.id === id)
-    if (owner === undefined || this.isLost(owner, await ledger.leaseNow())) return undefined
-    return otherOwner(owner, this.leaseLeftOf(owner, await ledger.leaseNow()))
+    if (owner === undefined) return undefined
+    const [leaseNow, life] = [await ledger.leaseNow(), lifeOf(owner, identity, ledger.spans)]
+    if (life === 'gone' || (life === 'unseen' && leaseNow >= owner.leaseUntilMs)) return undefined
+    return { owner: otherOwner(owner, this.leaseLeftOf(owner, leaseNow)), isSeen: life === 'alive' }
   }
 
   private leaseLeftOf(owner: OwnerRecord, leaseNow: number): number {

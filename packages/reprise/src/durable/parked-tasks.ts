@@ -31,6 +31,13 @@ export class ParkedTasks {
     return this.parked.size
   }
 
+  /** Tasks of a queue. */
+  countIn(queue: string): number {
+    let count = 0
+    for (const { definition } of this.parked.values()) if (definition.queue === queue) count++
+    return count
+  }
+
   has(key: TaskKey): boolean {
     return this.parked.has(nameOf(key))
   }

@@ -50,9 +50,15 @@ export interface FieldChange {
   readonly to: Json
 }
 
+/** None of a record that was damaged: it differs in every field. */
+function fieldsOf(policy: Json): Readonly<Record<string, Json>> {
+  const isObject = typeof policy === 'object' && policy !== null && !Array.isArray(policy)
+  return isObject ? (policy as Readonly<Record<string, Json>>) : {}
+}
+
 /** What differs between two records, field by field. */
 export function differences(from: Json, to: Json): FieldChange[] {
-  const [before, after] = [from as Record<string, Json>, to as Record<string, Json>]
+  const [before, after] = [fieldsOf(from), fieldsOf(to)]
   const fields = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...fields].flatMap((field) => {
     const [old, now] = [before[field] ?? null, after[field] ?? null]

@@ -9,9 +9,10 @@
 import { tokenBucket, type TokenBucket } from '../core/budgets/token-bucket.js'
 import type { BudgetRequest } from '../core/budget.js'
 import type { Ledger, View } from '../ledger/ledger.js'
-import { NO_MOST, queueKey, type QueueRate, type QueueState } from '../ledger/queue-limit.js'
+import { NO_MOST, queueKey, type QueueRate, type QueueState, shareOf } from '../ledger/queue-limit.js'
 import type { GateRecord, Json } from '../ledger/records.js'
 import type { Definition } from './definition.js'
+import { gateFaults } from './gate-check.js'
 
 /** How many starts may come at once, in milliseconds of the rate: a claim cannot be timed more finely. */
 const BURST_MS = 50
@@ -48,7 +49,9 @@ export async function writeQueueGate(ledger: Ledger, definition: Definition): Pr
   const settings = settingsOf(definition)
   await ledger.transact({ tasks: [], gates: [key] }, (view) => {
     const gate = view.gate(key)
-    if (gate !== undefined && isSame(gate.settings, settings)) return { result: undefined }
+    // One that cannot be is left as it is: claims say so.
+    if (gate !== undefined && (isSame(gate.settings, settings) || gateFaults(gate).length > 0))
+      return { result: undefined }
     return { gates: [gateWith(gate, key, settings)], result: undefined }
   })
 }
@@ -70,6 +73,23 @@ function gateWith(gate: GateRecord | undefined, key: string, settings: QueueSett
 
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
+}
+
+/** Why nothing of the queue may start: its gate cannot be as it is recorded. Undefined if it can, or if there is none. */
+export function faultsOfQueue(definition: Definition, view: View): { gate: string; faults: string[] } | undefined {
+  if (!hasQueueGate(definition)) return undefined
+  const key = queueKey(definition.queue)
+  const gate = view.gate(key)
+  const faults = gate === undefined ? [] : gateFaults(gate)
+  return faults.length === 0
+    ? undefined
+    : { gate: key, faults: faults.map((fault) => `queue ${definition.queue}: ${fault}`) }
+}
+
+/** How many tasks of the queue this process may run at a time; see `shareOf`. */
+export function shareIn(definition: Definition, view: View, owner: string): number {
+  if (!hasQueueGate(definition)) return Infinity
+  return shareOf((view.gate(queueKey(definition.queue))?.state ?? {}) as QueueState, owner)
 }
 
 /** What the gate says to a task that a claim has found. */

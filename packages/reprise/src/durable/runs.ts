@@ -10,6 +10,7 @@ import type { RunBudgets } from './run-budgets.js'
 import type { Environment } from '../runtime/environment.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
+import { JoinedRun, type JoinOptions } from './joined-run.js'
 import { lastHeardOf, type OtherOwner } from './other-owners.js'
 import type { Ownership } from './ownership.js'
 import { expectId } from './tasks.js'
@@ -88,6 +89,7 @@ export class Runs {
     this.parts.expectOpen()
     expectId('run', ownId)
     if (parent !== undefined) expectId('run', parent)
+    for (const [what, text] of Object.entries({ kind, name, fingerprint })) expectKeepable(what, text)
     const id = parent === undefined ? ownId : childId(parent, ownId)
     const kept = { definition: expectJson(definition, 'definition'), detail: expectJson(detail, 'detail') }
     const begin = (): Promise<RunRecord> =>
@@ -114,12 +116,21 @@ export class Runs {
     return this.conduct(begin, options, { resumeId: undefined, force: false })
   }
 
-  /** What the run brings along is there before the run is: if it cannot be added, nothing is written. */
   private async conduct(
     begin: () => Promise<RunRecord>,
-    { budgets, observer, policyChange }: ConductOptions,
+    { policyChange, ...given }: ConductOptions,
     how: Pick<Conducting, 'resumeId' | 'force'>,
   ): Promise<DurableRun> {
+    return this.bringing(given, async (release) => {
+      return new DurableRun(this.parts, await begin(), { ...how, ...(policyChange && { policyChange }), release })
+    })
+  }
+
+  /** What the run brings along is there before the run is: if it cannot be added, nothing is written. */
+  private async bringing<T>(
+    { budgets, observer }: Pick<ConductOptions, 'budgets' | 'observer'>,
+    act: (release: () => void) => Promise<T>,
+  ): Promise<T> {
     const releases: (() => void)[] = []
     const release = (): void => {
       for (const one of releases.splice(0)) one()
@@ -127,12 +138,20 @@ export class Runs {
     try {
       if (budgets !== undefined) releases.push(this.parts.budgets.add(budgets))
       if (observer !== undefined) releases.push(this.parts.environment.observe(observer))
-      const record = await begin()
-      return new DurableRun(this.parts, record, { ...how, ...(policyChange && { policyChange }), release })
+      return await act(release)
     } catch (error) {
       release()
       throw error
     }
+  }
+
+  /**
+   * A run that another process conducts, to execute tasks of its queues here as well.
+   * @example const joined = await durable.runs.join('nightly-1/resize')
+   */
+  async join(id: string, options: JoinOptions = {}): Promise<JoinedRun> {
+    const record = await this.expectRun(id)
+    return this.bringing(options, async (release) => new JoinedRun(this.parts, record, options, release))
   }
 
   /**
@@ -192,25 +211,27 @@ export class Runs {
    * @example const conductor = await durable.runs.conductorOf(run.record)
    */
   async conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined> {
-    return owner === null ? undefined : this.parts.ownership.holderOf(owner)
+    return owner === null ? undefined : (await this.parts.ownership.holderOf(owner))?.owner
   }
 
   /**
    * Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended. `detailOf`: what its
-   * kind wants to know of it afterwards, made of what it knew; it may be called several times.
+   * kind wants to know of it afterwards, made of what it knew; undefined leaves the run as it is, and the answer is false.
+   * It may be called several times.
    * @example const isCancelled = await durable.runs.cancel('nightly-1')
    */
-  async cancel(id: string, detailOf: (detail: Json) => Json = (detail) => detail): Promise<boolean> {
+  async cancel(id: string, detailOf: (detail: Json) => Json | undefined = (detail) => detail): Promise<boolean> {
     await this.expectRun(id)
     return this.parts.ledger.transact({ tasks: [], runs: [id] }, (view) => {
       const run = view.run(id) as RunRecord
-      if (run.endedAtMs !== null) return { result: false }
+      const detail = run.endedAtMs === null ? detailOf(run.detail) : undefined
+      if (detail === undefined) return { result: false }
       const next: RunRecord = {
         ...run,
         status: 'cancelled',
         owner: null,
         fence: run.fence + 1,
-        detail: detailOf(run.detail),
+        detail,
         updatedAtMs: view.now,
         endedAtMs: view.now,
       }
@@ -228,16 +249,29 @@ export class Runs {
   }
 
   private async expectFree(run: RunRecord): Promise<void> {
-    const holder = await this.conductorOf(run)
+    const holder = run.owner === null ? undefined : await this.parts.ownership.holderOf(run.owner)
     if (holder === undefined) return
-    const { pid, host, leaseLeftMs } = holder
+    const { pid, host, leaseLeftMs } = holder.owner
     const since = new Date(run.updatedAtMs).toISOString()
-    const lease = `without a further heartbeat its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s`
+    const until = whileHeld(holder.isSeen, leaseLeftMs)
     throw new TaskRefusedError(
       'locked',
-      `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}; ${lease}`,
+      `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}. ${until}`,
     )
   }
+}
+
+/** Until when a process keeps a run, in sentences. `isSeen`: it exists on this machine. */
+export function whileHeld(isSeen: boolean, leaseLeftMs: number): string {
+  if (!isSeen) return `Without a further heartbeat its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
+  if (leaseLeftMs > 0) return 'The process exists, and keeps the run until it ends.'
+  return 'The process exists, but its heartbeat is overdue: it may be stopped. It keeps the run until it ends or the run is taken by force.'
+}
+
+/** Every store keeps it as it is: PostgreSQL takes no U+0000, and UTF-8 has no lone surrogates. */
+function expectKeepable(what: string, text: unknown): void {
+  if (typeof text === 'string' && !/[\0\p{Cs}]/u.test(text)) return
+  throw new TypeError(`${what} ${JSON.stringify(text)} of a run must be a text without U+0000 and lone surrogates`)
 }
 
 /** The id of a run that is a part of another one: `nightly-1/resize`. No run that stands alone has a slash in its id. */

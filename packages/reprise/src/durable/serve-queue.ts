@@ -10,7 +10,7 @@ import type { PolicyArgument } from '../core/policy.js'
 import type { NewTask } from '../ledger/ledger.js'
 import { type Json, scopeOfRun, type TaskRecord } from '../ledger/records.js'
 import type { AllotmentRule } from './allotment.js'
-import type { Definition, TaskFunction } from './definition.js'
+import type { ClaimedTaskFunction, Definition, TaskFunction } from './definition.js'
 import type { TaskGroup } from './group.js'
 import { fingerprint, recordOf } from './policy-record.js'
 import { freshProgress } from './transitions.js'
@@ -24,6 +24,10 @@ export interface QueueInput {
   readonly policy: PolicyArgument
   /** What is executed for each attempt; the context does not say which run the task belongs to, so its input does. */
   readonly run: TaskFunction<never, unknown>
+  /** Called in its place by a process that executes the tasks, with the task as it was claimed. */
+  readonly runClaimed?: ClaimedTaskFunction
+  /** The end of an attempt is recorded (`isKept`), or another process has the task: see `Definition`. */
+  readonly onRecorded?: (claimed: TaskRecord, isKept: boolean) => void
   readonly group?: TaskGroup
   readonly allot?: AllotmentRule
   /** A lost process costs an attempt (`charge`), or the attempt runs again. */
@@ -36,7 +40,8 @@ export interface QueueInput {
 
 /** The definition of such a queue. It may be used to record tasks by processes that do not serve it. */
 export function defineQueue(input: QueueInput): Definition {
-  const { queue, name, run, group, allot, onInterrupt = 'rerun', prefersOthers, keepsNoLetters } = input
+  const { queue, name, run, runClaimed, onRecorded, group, allot, onInterrupt = 'rerun' } = input
+  const { prefersOthers, keepsNoLetters } = input
   const { policy } = normalizePolicy(input.policy, IN_CODE)
   return {
     name,
@@ -47,6 +52,8 @@ export function defineQueue(input: QueueInput): Definition {
     run,
     onInterrupt,
     verify: undefined,
+    ...(runClaimed && { runClaimed }),
+    ...(onRecorded && { onRecorded }),
     ...(group && { group }),
     ...(allot && { allot }),
     ...(prefersOthers && { prefersOthers }),

@@ -18,6 +18,10 @@ export interface SharedBreakerState extends BreakerState {
   /** Slots that attempts hold, in all processes together. */
   readonly probes: number
   readonly successes: number
+  /** When it was opened last; absent if it never was. What is left to wait is never more than there was then. */
+  readonly openedAtMs?: number
+  /** When an attempt that counts last failed; absent if none has. */
+  readonly lastFailureAtMs?: number
 }
 
 export class SharedBreaker extends Breaker {
@@ -32,8 +36,15 @@ export class SharedBreaker extends Breaker {
   }
 
   override snapshot(): SharedBreakerState {
-    const { epoch, probes, successes } = this
-    return { ...super.snapshot(), epoch, probes, successes }
+    const { epoch, probes, successes, openedAtMs, lastFailureAtMs } = this
+    return {
+      ...super.snapshot(),
+      epoch,
+      probes,
+      successes,
+      ...(openedAtMs > 0 && { openedAtMs }),
+      ...(lastFailureAtMs !== null && { lastFailureAtMs }),
+    }
   }
 
   /** As it was, with the slots that are taken; a state that says nothing of them leaves none taken. */
@@ -44,6 +55,8 @@ export class SharedBreaker extends Breaker {
         throw new BreakerStateError(this.key, state)
     }
     super.restore(state)
+    this.openedAtMs = state.openedAtMs ?? 0
+    this.lastFailureAtMs = state.lastFailureAtMs ?? null
     if (isShared(state)) {
       this.current = state.phase
       this.epoch = state.epoch

@@ -4,32 +4,36 @@
  */
 import { STATE_VERSION, type StoredState } from '../core/state.js'
 import type { AttemptCounts } from '../ledger/ledger.js'
+import { isJsonObject } from '../ledger/json-shape.js'
 import type { TaskRecord } from '../ledger/records.js'
+import { faultsOfShape } from './task-shape.js'
 
 /** The last moment that JavaScript can name. */
 const LAST_MS = 8.64e15
 
 /** Whether it was written before there was a retry state: it gets a fresh one, and that is recorded. */
 export function lacksState({ progress }: TaskRecord): boolean {
-  return isRecord(progress) && (progress as { readonly retry?: unknown }).retry === undefined
+  return isJsonObject(progress) && progress['retry'] === undefined
 }
 
 /** Every fault of the record by itself. `attempts`: how many the policy allows. */
 export function faultsOfState(task: TaskRecord, attempts: number): string[] {
   const { progress } = task
-  if (!isRecord(progress) || !isRecord(progress.retry)) return ['there is no retry state']
-  const { retry } = progress
-  if (retry.version > STATE_VERSION) {
-    return [
-      `the retry state has version ${retry.version}, and this program knows ${STATE_VERSION}: update this program`,
-    ]
+  const shape = lacksState(task) ? ['there is no retry state'] : faultsOfShape(progress)
+  const { version } = (progress?.retry ?? {}) as { readonly version?: unknown }
+  // What a newer version keeps may have another shape.
+  if (typeof version === 'number' && version > STATE_VERSION) {
+    return [`the retry state has version ${version}, and this program knows ${STATE_VERSION}: update this program`]
   }
+  if (shape.length > 0) return shape
+  if (version !== STATE_VERSION) return [`the retry state has version ${String(version)}, which there never was`]
+  const { retry } = progress
   return [...countFaults(task, attempts), ...delayFaults(retry), ...timeFaults(task), ...currentFaults(task)]
 }
 
 /** What the attempts in the ledger say beside the state; those that were compacted away are no fault. */
 export function faultsOfHistory(task: TaskRecord, { last, ended }: AttemptCounts): string[] {
-  if (!isRecord(task.progress) || !isRecord(task.progress.retry)) return []
+  if (faultsOfShape(task.progress).length > 0 || lacksState(task)) return []
   const { retry, current } = task.progress
   if (task.compacted !== undefined) return []
   const faults: string[] = []
@@ -91,8 +95,4 @@ function currentFaults({ progress, status }: TaskRecord): string[] {
 
 function isTime(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= LAST_MS
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

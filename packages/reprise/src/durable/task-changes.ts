@@ -39,7 +39,9 @@ export class TaskChanges {
 
   /** A task that is over stays as it is. */
   async cancel(definition: Definition, id: string): Promise<void> {
-    await this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now)))
+    const ended = (task: TaskRecord, now: number): Settled | undefined =>
+      TERMINAL.has(task.status) ? undefined : cancel(task, now)
+    await this.change(definition, id, ended, true)
   }
 
   async retryNow(definition: Definition, id: string): Promise<void> {
@@ -50,7 +52,7 @@ export class TaskChanges {
   async reset(definition: Definition, id: string): Promise<void> {
     this.ports.expectOpen()
     await this.ports.ledger.keepPolicy(definition.record)
-    await this.change(definition, id, (task, now) => this.resetTask(definition, task, now))
+    await this.change(definition, id, (task, now) => this.resetTask(definition, task, now), true)
   }
 
   /** The same for a task that has ended in any way: what it gave is forgotten. */
@@ -104,12 +106,14 @@ export class TaskChanges {
     definition: Definition,
     id: string,
     how: (task: TaskRecord, now: number) => Settled | undefined,
+    mends = false,
   ): Promise<void> {
     const { worker, expectOpen } = this.ports
     expectOpen()
     const changed = await worker.writer.write<Changed>({
       definition,
       key: keyIn(definition, id),
+      mends,
       decide: ({ task, now }) => {
         const changes = how(task, now)
         return changes && { changes, result: { before: task, task: changes.task } }

@@ -15,6 +15,8 @@ import type { Fault } from './ledger-check.js'
 export interface CheckedTask {
   readonly task: TaskRecord
   readonly rows: AttemptRow[]
+  /** What of its attempts and dead letters cannot be shown. */
+  readonly pastFaults: string[]
   hasCheckpoint: boolean
   readonly letters: { readonly generation: number; readonly isOpen: boolean }[]
   readonly events: { readonly type: 'reset' | 'migrated' | 'retry_now' | 'decided'; readonly atMs: number }[]

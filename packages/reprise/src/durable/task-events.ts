@@ -6,6 +6,7 @@
 import type { Decision } from '../core/budget.js'
 import type { EventBase, RepriseEvent } from '../core/event.js'
 import type { AttemptResult } from '../core/words.js'
+import type { StoreAvailability } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import { signatureOf } from '../ledger/signature.js'
 import type { Environment } from '../runtime/environment.js'
@@ -136,6 +137,13 @@ export class TaskEvents {
     this.emit(definition, task, { type: 'state_refused', faults })
   }
 
+  /** What a resume has found, of all tasks together. */
+  restored(found: Omit<Extract<EventDetail, { type: 'restored' }>, 'type'>): void {
+    if (!this.isObserved) return
+    const base = { timeMs: this.environment.exactMs(), key: '', callId: 0, attempt: 0, attempts: 0 }
+    this.environment.emit({ type: 'restored', ...found, ...base })
+  }
+
   /** Of queues, by name; a queue that this program does not know is not told of. */
   ofQueues(definitionOf: (queue: string) => Definition | undefined): HoldListener {
     return {
@@ -144,6 +152,18 @@ export class TaskEvents {
         this.emitQueue(definitionOf(queue), { type: 'queue_held', gate, reason, ...wait })
       },
       released: (queue, { gate }) => this.emitQueue(definitionOf(queue), { type: 'queue_released', gate }),
+    }
+  }
+
+  /** The store is away, or back. */
+  ofStore(store: string): (state: StoreAvailability) => void {
+    return (state) => {
+      if (!this.isObserved) return
+      const base = { timeMs: this.environment.exactMs(), key: '', callId: 0, attempt: 0, attempts: 0, store }
+      const event = state.isAway
+        ? { type: 'store_away' as const, reason: state.reason }
+        : { type: 'store_back' as const, awayMs: state.awayMs }
+      this.environment.emit({ ...base, ...event })
     }
   }
 

@@ -9,15 +9,17 @@
  * commit. The class of a task that has a group changes in `write` alone, never in a claim.
  */
 import type { Changes, Decided, Keys, Ledger, View } from '../ledger/ledger.js'
-import type { GateRecord, Json, TaskKey, TaskRecord } from '../ledger/records.js'
+import { type GateRecord, type Json, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { AllotmentCount, ruleOf } from './allotment.js'
 import type { TaskRetryGates } from './denials.js'
 import { type Definition, expectConductor, isConducted, isShared, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
 import { changeOf, concerns } from './group.js'
+import { LayeredView } from './layered-view.js'
 import { retryWhileBusy } from './persistence.js'
-import type { Settled } from './transitions.js'
+import { faultsOfShape } from './task-shape.js'
+import { eventOf, freshProgress, type Settled } from './transitions.js'
 
 /** What a transition decides upon. */
 export interface TaskView {
@@ -35,6 +37,8 @@ export interface TaskView {
   readonly retryGates: TaskRetryGates
   /** Whether the allotment has granted a retry that costs nothing. */
   readonly isFree: boolean
+  /** Why nothing may begin with these gates, or be charged to this allotment: what is recorded of them cannot be. */
+  readonly gateFaults: readonly string[]
 }
 
 /** What is written, and what the caller gets once it is. */
@@ -61,6 +65,8 @@ export interface Transition<T> {
   readonly isOutcome?: boolean
   /** A process that was taken for lost may still write the result: see `isLate`. */
   readonly acceptsLate?: boolean
+  /** Also for a task whose progress cannot be: it is ended, or begins afresh. Other changes by hand refuse it. */
+  readonly mends?: boolean
   /** The task can only succeed: rows of a group that is not concerned by successes are not locked. */
   readonly isSuccess?: boolean
   /** Undefined: nothing is to be changed. */
@@ -73,12 +79,14 @@ export interface TaskWriterPorts {
   /** This process. */
   readonly owner: string
   readonly isStopped: () => boolean
+  /** An outcome could not be written, since the store is busy or away (`1`), and has been written, or given up (`-1`). */
+  readonly onOutcomeWaits: (change: 1 | -1) => void
   /** The group of a task has changed other tasks or created some, and this was committed. */
   readonly onGroupChanged: (changes: Changes) => void
 }
 
 /** A transition with what it means for the group of the task. */
-interface Written<T> extends Transitioned<T> {
+interface PendingWrite<T> extends Transitioned<T> {
   /** As they are to be written. */
   readonly gates: readonly GateRecord[]
   readonly groupChanges: Changes | undefined
@@ -95,34 +103,102 @@ export class TaskWriter {
 
   /** Undefined if nothing was changed: another process has the task, or the transition has found nothing to do. */
   async write<T>(transition: Transition<T>): Promise<T | undefined> {
-    const { ledger, gates, isStopped, onGroupChanged } = this.ports
+    const { ledger, gates, onGroupChanged } = this.ports
     const { definition, isOutcome } = transition
     const keys = hasGroup(transition) ? await this.keysWithGroup(transition) : this.keysOf(transition)
     let isCountMissing = false
     let isRestored = false
-    const decide = (view: View): Decided<Written<T> | undefined> => {
+    const decide = (view: View): Decided<PendingWrite<T> | undefined> => {
       const task = taskToChange(transition, view)
       const written = task && this.decide(transition, task, view)
       isCountMissing = written?.isCountMissing === true
       if (written === undefined || (isCountMissing && !isRestored)) return { result: undefined }
-      const { changes, gates: records, groupChanges } = written
-      if (groupChanges === undefined) return { ...changes, gates: records, result: written }
-      return { ...withGroup({ ...changes, gates: records }, groupChanges), result: written }
+      return { ...changesOf(written), result: written }
     }
-    const commit = async (): Promise<Written<T> | undefined> => {
+    const commit = async (): Promise<PendingWrite<T> | undefined> => {
       const written = await ledger.transact(keys, decide)
       if (!isCountMissing || isRestored) return written
-      // The row of the count is gone: what the tasks say of it is written before its absence denies a retry.
-      const { heldAs } = transition
-      await (definition.allot && heldAs && ruleOf(definition.allot).restore?.(heldAs))
+      await this.restoreCount(transition)
       isRestored = true
       return ledger.transact(keys, decide)
     }
-    const written = await (isOutcome ? retryWhileBusy(commit, isStopped) : commit())
+    const written = await (isOutcome ? this.writeOutcome(commit) : commit())
     if (written === undefined) return undefined
     gates.committed(definition)
     if (written.groupChanges !== undefined) onGroupChanged(written.groupChanges)
     return written.result
+  }
+
+  private async writeOutcome<T>(commit: () => Promise<T>): Promise<T> {
+    const { isStopped, onOutcomeWaits } = this.ports
+    let hasFailed = false
+    const noteFailure = (): void => {
+      if (!hasFailed) onOutcomeWaits(1)
+      hasFailed = true
+    }
+    try {
+      return await retryWhileBusy(commit, isStopped, noteFailure)
+    } finally {
+      if (hasFailed) onOutcomeWaits(-1)
+    }
+  }
+
+  /**
+   * The same for several tasks of one definition, in one commit: each transition sees what those before it have decided.
+   * The answers are in the order of the transitions, undefined for those that have changed nothing.
+   */
+  async writeAll<T>(transitions: readonly Transition<T>[]): Promise<readonly (T | undefined)[]> {
+    const { ledger, gates, onGroupChanged } = this.ports
+    const [first] = transitions
+    if (first === undefined) return []
+    const keys = await this.keysOfAll(transitions)
+    let lacking: Transition<T> | undefined
+    let isRestored = false
+    const decide = (view: View): Decided<readonly (PendingWrite<T> | undefined)[]> => {
+      lacking = undefined
+      const layers = new LayeredView(view)
+      const written = transitions.map((transition) => {
+        const one = this.decideIn(transition, layers)
+        if (one?.isCountMissing === true) lacking ??= transition
+        return one
+      })
+      return lacking !== undefined && !isRestored ? { result: [] } : { ...layers.changes(), result: written }
+    }
+    const commit = async (): Promise<readonly (PendingWrite<T> | undefined)[]> => {
+      const written = await ledger.transact(keys, decide)
+      if (lacking === undefined) return written
+      await this.restoreCount(lacking)
+      isRestored = true
+      return ledger.transact(keys, decide)
+    }
+    const written = await (first.isOutcome ? this.writeOutcome(commit) : commit())
+    gates.committed(first.definition)
+    for (const one of written) if (one?.groupChanges !== undefined) onGroupChanged(one.groupChanges)
+    return written.map((one) => one?.result)
+  }
+
+  /** Adds what the transition decides to the layers. */
+  private decideIn<T>(transition: Transition<T>, layers: LayeredView): PendingWrite<T> | undefined {
+    const task = taskToChange(transition, layers)
+    const written = task && this.decide(transition, task, layers)
+    if (written !== undefined) layers.add(changesOf(written))
+    return written
+  }
+
+  /** The row of the count is gone: what the tasks say of it is written before its absence denies a retry. */
+  private async restoreCount({ definition, heldAs }: Transition<unknown>): Promise<void> {
+    await (definition.allot && heldAs && ruleOf(definition.allot).restore?.(heldAs))
+  }
+
+  private async keysOfAll(transitions: readonly Transition<unknown>[]): Promise<Keys> {
+    const all = await Promise.all(
+      transitions.map(async (one): Promise<Keys> => (hasGroup(one) ? this.keysWithGroup(one) : this.keysOf(one))),
+    )
+    return {
+      tasks: [...new Map(all.flatMap(({ tasks }) => tasks).map((key) => [nameOf(key), key])).values()],
+      gates: [...new Set(all.flatMap(({ gates = [] }) => gates))],
+      runs: [...new Set(all.flatMap(({ runs = [] }) => runs))],
+    }
   }
 
   /**
@@ -143,7 +219,7 @@ export class TaskWriter {
     const { changes, result } = decided
     if (definition.group !== undefined && changeOf(definition.group, task, changes.task) !== undefined) return undefined
     gates.giveUp(definition, task, changes.task, view.now)
-    return { ...changes, gates: gates.records(definition), result }
+    return { ...withBreakerChange(changes, gates, definition, view.now), gates: gates.records(definition), result }
   }
 
   private keysOf({ definition, key, mayRetry, heldAs }: Transition<unknown>): Required<Keys> {
@@ -182,7 +258,7 @@ export class TaskWriter {
     return new LockedTask({ definition, gates, view, count }, task, isLate, isBudgetFresh)
   }
 
-  private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): Written<T> | undefined {
+  private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): PendingWrite<T> | undefined {
     const { gates, owner } = this.ports
     const { definition, heldAs, settlesGates, mayRetry } = transition
     const isCharged = mayRetry && definition.allot !== undefined && task.progress.uncharged !== true
@@ -197,11 +273,12 @@ export class TaskWriter {
     const isElsewhere = heldAs === undefined && task.owner !== null && task.owner !== owner
     if (!settlesGates) gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
     const own = gates.records(definition)
+    const noted = withBreakerChange(changes, gates, definition, view.now)
     const records = count === undefined ? own : [...own, ...count.records()]
     const change = definition.group && changeOf(definition.group, task, changes.task)
     // The group may change a gate that this change has charged: it sees the row with the charge, and keeps it so.
     const groupChanges = change && definition.group?.follow(withGates(view, records), change, view.now)
-    return { changes, result, groupChanges, gates: records, isCountMissing: count?.isMissing === true }
+    return { changes: noted, result, groupChanges, gates: records, isCountMissing: count?.isMissing === true }
   }
 }
 
@@ -246,6 +323,11 @@ class LockedTask implements TaskView {
   get isFree(): boolean {
     return this.parts.count?.isFree === true
   }
+
+  get gateFaults(): readonly string[] {
+    const { definition, gates, count } = this.parts
+    return [...(count?.faults ?? []), ...gates.faultsOf(definition)]
+  }
 }
 
 /** The task, if this transition may change it. */
@@ -262,7 +344,10 @@ function taskToChange(transition: Transition<unknown>, view: View): TaskRecord |
     expectConductor(view.run(key.scope), key.scope, definition.conductor)
   const task = view.task(key)
   if (task === undefined) throw notFound(key)
-  return task
+  const faults = faultsOfShape(task.progress)
+  if (faults.length === 0) return task
+  if (!transition.mends) throw TaskRefusedError.ofState(task, faults)
+  return { ...task, progress: freshProgress(0) }
 }
 
 function notFound({ scope, id }: TaskKey): TaskRefusedError {
@@ -304,6 +389,13 @@ function withNotes(definition: Definition, changes: Settled, before: TaskRecord,
   return { ...changes, task: noted, tasks: [noted] }
 }
 
+/** With an event if the breaker has changed its phase: it is recorded with the task that has changed it. */
+function withBreakerChange(changes: Settled, gates: GateBook, definition: Definition, now: number): Settled {
+  const change = gates.breakerChange(definition)
+  if (change === undefined) return changes
+  return { ...changes, events: [...(changes.events ?? []), eventOf('breaker_changed', changes.task, now, change)] }
+}
+
 /** A task that fails without a dead letter: it is acknowledged from the first. */
 function withoutLetters(changes: Settled): Settled {
   const { dead = [], task } = changes
@@ -322,6 +414,12 @@ export function inOneCommit(first: Settled, second: Settled): Settled {
     checkpoints: [...(first.checkpoints ?? []), ...(second.checkpoints ?? [])],
     events: [...(first.events ?? []), ...(second.events ?? [])],
   }
+}
+
+/** What is written, with what it means for the group. */
+function changesOf({ changes, gates, groupChanges }: PendingWrite<unknown>): Changes {
+  const own = { ...changes, gates }
+  return groupChanges === undefined ? own : withGroup(own, groupChanges)
 }
 
 function withGroup(changes: Changes, group: Changes): Changes {

@@ -6,15 +6,17 @@ import { randomUUID } from 'node:crypto'
 import { OptionsError } from '../core/errors.js'
 import { isNot } from '../core/problems.js'
 import type { Random } from '../core/time.js'
+import { initialState, snapshot } from '../core/state.js'
 import type { StopReason } from '../core/words.js'
 import { LedgerError } from '../ledger/errors.js'
-import type { Creation, Ledger, NewTask } from '../ledger/ledger.js'
+import type { Creation, Ledger, NewTask, TransactionClient } from '../ledger/ledger.js'
 import {
   type AttemptRow,
   type FailureRecord,
   type Json,
   keyIn,
   type TaskKey,
+  type TaskProgress,
   type TaskRecord,
   type TaskStatus,
 } from '../ledger/records.js'
@@ -27,7 +29,9 @@ import { expectJson } from './json.js'
 import { isTransient } from './persistence.js'
 import { fingerprint } from './policy-record.js'
 import { hasQueueGate } from './queue-gate.js'
+import { createWithin, startOptionsOf } from './start-within.js'
 import { faultsOfState } from './state-check.js'
+import { faultsOfShape } from './task-shape.js'
 import type { TaskChanges } from './task-changes.js'
 import { freshProgress, seedOf } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
@@ -42,6 +46,17 @@ export interface TaskStartOptions {
    * @example { id: 'order-42' }
    */
   readonly id?: string
+}
+
+/** How a task is asked for by `start`. */
+export interface StartOptions extends TaskStartOptions {
+  /**
+   * On PostgreSQL: records the task in the transaction of this client, which leads to the database of the store. The task
+   * is there once the transaction is committed, and processes that work on the store hear of it then.
+   * @default a transaction of its own
+   * @example { id: 'order-42', client }
+   */
+  readonly client?: TransactionClient
 }
 
 /** One task of `startAll`. */
@@ -93,7 +108,7 @@ export interface TaskHandle<I, R> {
    * Records the task and returns; a process that works on the store runs it.
    * @example const { id } = await charge.start({ order: '42' }, { id: 'order-42' })
    */
-  start(input: I, options?: TaskStartOptions): Promise<{ readonly id: string }>
+  start(input: I, options?: StartOptions): Promise<{ readonly id: string }>
   /**
    * Records many tasks, in few transactions, not in one. All inputs and ids are checked first, and nothing is recorded if
    * one is wrong. A task that exists stays as it is. If it exists with another input or with a policy that is refused, the
@@ -169,8 +184,9 @@ export class Tasks {
     return {
       run: async (input, options) => (await this.run(definition, input, idOf(definition, options))) as R,
       start: async (input, options) => {
-        const { task } = await this.create(definition, input, idOf(definition, options), false)
-        this.parts.worker.wake()
+        const { id, client } = startOptionsOf(definition, options)
+        const { task } = await this.create(definition, input, id, client ?? false)
+        if (client === undefined) this.parts.worker.wake()
         return { id: task.id }
       },
       startAll: (tasks) => this.startAll(definition, tasks),
@@ -236,16 +252,21 @@ export class Tasks {
   /** Nobody waits for what will not happen. */
   private expectWillRun({ policy }: Definition, task: TaskRecord): void {
     if (isOver(task)) return
-    const faults = [...new Set([...this.parts.worker.due.faultsOf(task), ...faultsOfState(task, policy.attempts)])]
+    const faults = [
+      ...new Set([...this.parts.worker.due.refusals.faultsOf(task), ...faultsOfState(task, policy.attempts)]),
+    ]
     if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
   }
 
-  /** `atOnce`: begins with its first attempt where nobody has to be asked, so that it costs no second transaction. */
+  /**
+   * True for `how`: begins with its first attempt where nobody has to be asked, so that it costs no second transaction.
+   * A client: in its transaction.
+   */
   private async create(
     definition: Definition,
     input: unknown,
     id: string = randomUUID(),
-    atOnce = false,
+    how: boolean | TransactionClient = false,
   ): Promise<Creation> {
     const { ledger, worker, adoption, expectOpen } = this.parts
     expectOpen()
@@ -253,8 +274,11 @@ export class Tasks {
     const kept = copyOf(input)
     const now = await ledger.now()
     worker.clock.heard(now)
-    const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
-    if (creation.type === 'created') worker.events.created(definition, creation.task)
+    const task = this.newTask(definition, kept, id, now, how === true)
+    const isOwn = typeof how === 'boolean'
+    const creation = await (isOwn ? this.record(definition, task) : createWithin(ledger, definition, how, task))
+    // Whether a transaction of the program is committed is not known.
+    if (creation.type === 'created' && isOwn) worker.events.created(definition, creation.task)
     if (creation.type === 'existing' && creation.task.policyHash !== definition.record.hash) {
       await adoption.expectPolicy(definition, creation.task)
       // As it is with the policy that was just accepted, which may allow fewer attempts than were made.
@@ -361,7 +385,11 @@ export class Tasks {
     expectOpen()
     const task = await ledger.get(key)
     if (task === undefined) return undefined
-    const { retry, lastFailure, budgetReason = null } = task.progress
+    const faults = faultsOfShape(task.progress)
+    if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
+    const { budgetReason = null } = task.progress
+    // A task of an older version has neither before it goes on.
+    const { retry = snapshot(initialState(null), 0), lastFailure = null } = task.progress as Partial<TaskProgress>
     return {
       id: task.id,
       state: task.status,

@@ -15,6 +15,7 @@ import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Changes } from '../ledger/ledger.js'
 import {
+  type EndedGeneration,
   type FailureRecord,
   type Json,
   keyOf,
@@ -101,6 +102,14 @@ function denied(task: TaskRecord, owner: string, reason: StopReason, denial: Gat
   return { ...over, attempts: [deniedRow(task, denial, owner, now)] }
 }
 
+/** The task begins in a batch, whose first task is named. */
+export function withBatch<T extends Begun>(begun: T, batch: string): T {
+  const { current } = begun.task.progress
+  if (current === null) return begun
+  const task = withProgress(begun.task, { current: { ...current, batch } })
+  return { ...begun, task, tasks: [task] }
+}
+
 /** The deadline counts from the first start. */
 function started(task: TaskRecord, { timeoutMs, resumedAtMs }: TaskGates, now: number): TaskRecord {
   const taken = resumedAtMs === undefined ? task : takenUp(task, resumedAtMs)
@@ -167,6 +176,8 @@ export type AttemptEnd =
       readonly failure: FailureRecord
       readonly retryable: boolean
       readonly retryAfterMs: number | undefined
+      /** The operation worked, and what it waits for is not there yet: its breaker does not count it. */
+      readonly isNotYet?: boolean
       /** The whole call is out of time, whatever else there would be to say. */
       readonly outOfTime?: boolean
     }
@@ -256,6 +267,15 @@ interface RedriveGrant {
   readonly detail: Readonly<Record<string, Json>>
 }
 
+/** Ends of earlier generations that a task keeps: somebody may reset it again and again. */
+const MOST_EARLIER = 20
+
+function endOf({ generation, status, stopReason, progress, updatedAtMs }: TaskRecord): EndedGeneration {
+  // A task of an older version has no retry state.
+  const { launched = 0, totalDelayMs = 0 } = (progress as Partial<TaskProgress>).retry ?? {}
+  return { generation, status, stopReason, attempts: launched, waitedMs: totalDelayMs, endedAtMs: updatedAtMs }
+}
+
 /** A fresh set of attempts, by the policy of now. History, gates, what was charged and the idempotency key stay. */
 export function reset(
   task: TaskRecord,
@@ -270,6 +290,7 @@ export function reset(
     ...(allotted !== undefined && { allotted }),
     ...(grouped && { grouped }),
     ...(redrive?.uncharged && { uncharged: true }),
+    earlier: [...(task.progress.earlier ?? []), endOf(task)].slice(-MOST_EARLIER),
   }
   const { result: _result, ...rest } = task
   const next: TaskRecord = {

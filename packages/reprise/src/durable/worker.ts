@@ -46,6 +46,8 @@ export interface WorkerPorts {
   readonly isLate: () => boolean
   /** The ledger cannot be used any more; `isTold`: somebody has been told of it. */
   readonly onFailure: (error: unknown, isTold?: boolean) => void
+  /** Whether a task that was written last at this time had been left by another process. */
+  readonly wasWaiting: (updatedAtMs: number) => boolean
 }
 
 export class Worker {
@@ -64,6 +66,8 @@ export class Worker {
   private onAttemptLeft: (() => void)[] = []
   private mark: number | undefined = undefined
   private isLooking = false
+  /** Outcomes of attempts that the store has not taken yet. */
+  private outcomesWaiting = 0
 
   constructor(ports: WorkerPorts) {
     const { ledger, environment, gates, waiters, owner, concurrency, leaseMs } = ports
@@ -80,6 +84,7 @@ export class Worker {
       gates,
       owner,
       isStopped: () => activity.isStopped,
+      onOutcomeWaits: (change) => this.outcomeWaits(change),
       onGroupChanged: (changes) => this.groupChanged(changes),
     })
     const { slots, events, admission, writer, holds } = this
@@ -94,8 +99,12 @@ export class Worker {
       owner,
       othersServing,
       follow,
+      followBatch: (definition, started) => this.followBatch(definition, started),
       look: () => this.look(),
+      mayClaim: () => this.outcomesWaiting === 0,
+      runningIn: (queue) => this.attempts.countIn(queue) + this.parked.countIn(queue),
       hasRoomInLine: () => this.parked.size < concurrency,
+      wasWaiting: ports.wasWaiting,
     })
     this.attempts = new RunningAttempts({
       ...common,
@@ -118,14 +127,15 @@ export class Worker {
   }
 
   /** Tasks of this definition are claimed no more; those that run here go on. */
-  unregister({ queue }: Definition): void {
-    this.definitions.delete(queue)
+  unregister(definition: Definition): void {
+    // Another one of the same queue may have been registered since.
+    if (this.definitions.get(definition.queue) === definition) this.definitions.delete(definition.queue)
   }
 
   /** Tasks of this definition are claimed from now on. */
   register(definition: Definition): void {
     this.definitions.set(definition.queue, definition)
-    if (hasQueueGate(definition)) this.limit(definition)
+    if (hasQueueGate(definition) && definition.hasForeignGate !== true) this.limit(definition)
     this.wake()
   }
 
@@ -221,6 +231,11 @@ export class Worker {
     return this.attempts.size
   }
 
+  /** Attempts whose end is not recorded: those that run, and those whose end could not be written. */
+  get unrecorded(): number {
+    return this.attempts.size + this.attempts.unwritten
+  }
+
   /** Queues that are served here, and that any process may serve. */
   get sharedQueues(): string[] {
     return [...this.definitions.values()].flatMap((definition) => (isShared(definition) ? [definition.queue] : []))
@@ -236,6 +251,15 @@ export class Worker {
       // Attempts whose start was being recorded when the run was stopped have begun by then, and end at once.
       await this.activity.settled()
     } while (this.attempts.some(isOfRun))
+  }
+
+  /**
+   * A store that was away takes the outcomes first. If others have taken this process for lost, a claim could move the
+   * fence of a task whose result waits here.
+   */
+  private outcomeWaits(change: 1 | -1): void {
+    this.outcomesWaiting += change
+    if (this.outcomesWaiting === 0) this.wake()
   }
 
   private attemptLeft(): void {
@@ -273,26 +297,52 @@ export class Worker {
     else if (isOver(task)) this.over(definition, task)
   }
 
+  /** The same for tasks that were claimed together: they are executed. */
+  private followBatch(definition: Definition, started: readonly Started[]): void {
+    this.ports.gates.committed(definition)
+    for (const { task, asked } of started)
+      if (asked !== undefined) this.events.decision(definition, task, 'gate', asked)
+    const { isLate, onFailure } = this.ports
+    if (!started.some(({ task }) => this.mayBeOver(task)) && !isLate()) this.executeAll(definition, started)
+    else void this.activity.track(this.executeThoseOfOurs(definition, started)).catch(onFailure)
+  }
+
+  private executeAll(definition: Definition, begun: readonly Pick<Begun, 'task' | 'epoch'>[]): void {
+    const { batch } = definition
+    if (batch !== undefined && begun.every(({ task }) => task.progress.unverified !== true))
+      this.attempts.executeBatch(definition, batch, begun)
+    else for (const { task, epoch } of begun) this.attempts.execute(definition, task, epoch)
+  }
+
   /**
    * If the commit took longer than the lease, or the process was suspended, another process may have the task, and its
    * time may be over: both are looked up before it begins.
    */
   private execute(definition: Definition, task: TaskRecord, epoch: number): void {
     const { isLate, onFailure } = this.ports
-    const { deadlineAtMs } = task.progress.retry
-    const hasWaited = deadlineAtMs !== null && this.clock.since(task.updatedAtMs) >= LATE_START_MS
-    if (!hasWaited && !isLate()) this.attempts.execute(definition, task, epoch)
-    else void this.activity.track(this.executeIfOurs(definition, task, epoch)).catch(onFailure)
+    if (task.progress.unverified === true || definition.batch === undefined) {
+      if (!this.mayBeOver(task) && !isLate()) this.attempts.execute(definition, task, epoch)
+      else void this.activity.track(this.executeThoseOfOurs(definition, [{ task, epoch }])).catch(onFailure)
+    } else this.followBatch(definition, [{ task, epoch, asked: undefined }])
   }
 
-  private async executeIfOurs(definition: Definition, task: TaskRecord, epoch: number): Promise<void> {
+  private mayBeOver({ progress, updatedAtMs }: TaskRecord): boolean {
+    return progress.retry.deadlineAtMs !== null && this.clock.since(updatedAtMs) >= LATE_START_MS
+  }
+
+  private async executeThoseOfOurs(
+    definition: Definition,
+    begun: readonly Pick<Begun, 'task' | 'epoch'>[],
+  ): Promise<void> {
     const { ledger } = this.ports
     this.slots.occupy()
     try {
       this.clock.heard(await ledger.now())
-      const row = await ledger.get(task)
-      if (row?.fence === task.fence && row.owner === task.owner) this.attempts.execute(definition, task, epoch)
-      else this.taken(task)
+      const rows = await Promise.all(begun.map(({ task }) => ledger.get(task)))
+      const isOurs = ({ task }: Pick<Begun, 'task'>, index: number): boolean =>
+        rows[index]?.fence === task.fence && rows[index].owner === task.owner
+      for (const [index, one] of begun.entries()) if (!isOurs(one, index)) this.taken(one.task)
+      this.executeAll(definition, begun.filter(isOurs))
     } finally {
       this.slots.give()
     }

@@ -1,5 +1,6 @@
 /** The ledger of durable tasks and its address, for a run of a workflow in the same store. Imports types only. */
 import type { Durable } from '../durable/durable.js'
+import type { OtherOwner } from '../durable/other-owners.js'
 import type { Ledger } from '../ledger/ledger.js'
 
 /** Closing it does nothing: it is closed with the durable tasks that opened it. */
@@ -16,4 +17,17 @@ export function sharedLedger(durable: Durable): Ledger {
 /** What `openDurable` was given; undefined for a ledger that was open. It may contain a password. */
 export function addressOf(durable: Durable): string | undefined {
   return durable['settings'].address?.()
+}
+
+/** The id under which this process owns tasks and runs. */
+export function ownerOf(durable: Durable): string {
+  return durable.runs['parts'].owner
+}
+
+/** The process that holds the runs of this owner, and whether it is seen on this machine; undefined if it is gone. */
+export function holderOf(
+  durable: Durable,
+  owner: string,
+): Promise<{ readonly owner: OtherOwner; readonly isSeen: boolean } | undefined> {
+  return durable['ownership'].holderOf(owner)
 }

@@ -128,6 +128,10 @@ export interface ResumeStats {
   readonly resumes: number
   /** Of the interrupted tasks, those that have succeeded in the end. */
   readonly recovered: number
+  /** Runs that were taken up again, also where all that was left of them was a wait. Not of a queue: 0 with that filter. */
+  readonly resumedRuns: number
+  /** Times that it was done. */
+  readonly runResumes: number
 }
 
 /** All that is known of one task, in order of time. */

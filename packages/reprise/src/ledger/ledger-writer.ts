@@ -3,6 +3,7 @@
  * the function that `transact` is given: pure, synchronous, shown the locked rows, answering with their changes. Imports
  * the records.
  */
+import type { Seat } from './claim-places.js'
 import type {
   AttemptRow,
   CheckpointChange,
@@ -125,13 +126,29 @@ export interface QueueRef {
    * @example { queue: 'charge', policyHash: '9f2c', ranks: [0, 2] }
    */
   readonly ranks?: readonly number[]
+  /**
+   * Up to `most` due tasks are claimed together, as one batch that takes one place of the queue's limit. Tasks for which
+   * `apart` gives the same text are never in one batch.
+   * @default every task has a place of its own
+   * @example { queue: 'charge', policyHash: '9f2c', batch: { most: 50 } }
+   */
+  readonly batch?: {
+    /** Tasks of one batch, at most. */
+    readonly most: number
+    /**
+     * Tasks with the same text are kept in different batches.
+     * @default any tasks may be in one batch
+     * @example { queue: 'charge', policyHash: '9f2c', batch: { most: 50, apart: (task) => task.correlationId } }
+     */
+    readonly apart?: ((this: void, task: TaskRecord) => string) | undefined
+  }
 }
 
 /** Which tasks `claim` may take. */
 export interface DueRequest {
   /** The queues to take from, in the order of their turns, each with the policy that this program has for it. */
   readonly queues: readonly QueueRef[]
-  /** At most this many tasks. */
+  /** At most this many tasks; of queues with batches, at most this many batches. */
   readonly limit: number
   /** Gates that the deciding function may look at and change. @default none @example { gates: ['breaker:mail'] } */
   readonly gates?: readonly string[]
@@ -151,6 +168,9 @@ export interface DueRequest {
   readonly onFull?: (queue: string) => void
 }
 
+/** What becomes of a task that is claimed; `seat`: which tasks are claimed together with it. */
+export type ClaimDecision<T> = (task: TaskRecord, view: View, seat: Seat) => Decided<T>
+
 /** How a thread renews an owner's row through a connection of its own: as text, since a thread shares no functions. */
 export interface ThreadHeartbeat {
   /**
@@ -160,6 +180,15 @@ export interface ThreadHeartbeat {
   readonly connect: string
   /** What can be sent to a thread. */
   readonly data: object
+}
+
+/** A connection of a program to PostgreSQL, with a transaction that it has begun: a `Client` or `PoolClient` of `pg`. */
+export interface TransactionClient {
+  /**
+   * Runs one statement.
+   * @example const result = await client.query({ text: 'SELECT $1::text AS name', values: ['ada'] })
+   */
+  query(statement: object): Promise<object>
 }
 
 /** What a ledger writes, all or nothing. */
@@ -172,6 +201,15 @@ export interface LedgerWriter {
    */
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]>
   /**
+   * Records a task in a transaction of the program: it is there once that is committed, and other processes hear of it
+   * then. Idempotent like `create`.
+   * @default absent, for a store that programs cannot share a transaction with
+   * @example
+   * declare const task: NewTask
+   * const creation = await ledger.createWithin?.(client, task)
+   */
+  createWithin?(client: TransactionClient, task: NewTask): Promise<Creation>
+  /**
    * Locks the named rows, lets `decide` see them, and commits what it answers. If `decide` throws, nothing is written.
    * `decide` may be called several times.
    * @example const status = await ledger.transact({ tasks: [key] }, (view) => ({ result: view.task(key)?.status }))
@@ -179,12 +217,13 @@ export interface LedgerWriter {
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>
   /**
    * As `transact`, for tasks that are due, each decided in turn. Within a queue interrupted attempts come first, then
-   * retries, then fresh tasks, each by due time and id. Queues take turns in the order of the request.
+   * retries, then fresh tasks, each by due time and id. Queues take turns in the order of the request. `seat` says which
+   * tasks are claimed together; those of one place are decided one after the other.
    * @example
    * const request = { queues: [{ queue: 'charge', policyHash: '9f2c' }], limit: 10 }
    * const ids = await ledger.claim(request, ({ id }) => ({ result: id }))
    */
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>
+  claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]>
   /**
    * Writes the owner's row.
    * @example

@@ -7,10 +7,24 @@ import type { LedgerHousekeeping } from './ledger-housekeeping.js'
 import type { LedgerReader } from './ledger-reader.js'
 import type { LedgerWriter } from './ledger-writer.js'
 
+export type { Seat } from './claim-places.js'
 export type * from './filters.js'
 export type * from './ledger-housekeeping.js'
 export type * from './ledger-reader.js'
 export type * from './ledger-writer.js'
+
+/** Whether a store that can be away is there. */
+export type StoreAvailability =
+  | {
+      readonly isAway: true
+      /** What the last question failed with, or that it has no answer. */
+      readonly reason: string
+    }
+  | {
+      readonly isAway: false
+      /** How long it was away. */
+      readonly awayMs: number
+    }
 
 /**
  * A store of durable tasks: `MemoryLedger`, `SqliteLedger`, `PostgresLedger`, or one of your own. Methods reject with a
@@ -47,6 +61,15 @@ export interface Ledger extends LedgerWriter, LedgerReader, LedgerHousekeeping {
    * stop()
    */
   listen(heard: () => void): Promise<() => void>
+  /**
+   * Calls `heard` when the store has not answered for some seconds, and when it answers again. Resolves to a function that
+   * ends it.
+   * @default absent, for a store that cannot be away
+   * @example
+   * const stop = await ledger.watchAvailability?.(({ isAway }) => console.log(isAway ? 'away' : 'back'))
+   * stop?.()
+   */
+  watchAvailability?(heard: (state: StoreAvailability) => void): Promise<() => void>
   /** Closes files and connections. Nothing may be asked of the ledger afterwards. @example await ledger.close() */
   close(): Promise<void>
 }

@@ -121,6 +121,8 @@ export class MemoryAnalytics implements LedgerAnalytics {
     const resumed = this.contents
       .events()
       .filter((event) => event.type === 'resumed' && isWithin(event.atMs, filter) && known.has(nameOf(event)))
+    const runs =
+      filter.queue === undefined ? this.contents.events().filter((event) => isResumeOfRun(event, filter)) : []
     return {
       interruptedTasks: tasks.size,
       interruptions: interrupted.length,
@@ -129,6 +131,8 @@ export class MemoryAnalytics implements LedgerAnalytics {
       resumedTasks: new Set(resumed.map(nameOf)).size,
       resumes: resumed.length,
       recovered: [...tasks].filter(({ status }) => status === 'succeeded').length,
+      resumedRuns: new Set(runs.map(({ scope }) => scope)).size,
+      runResumes: runs.length,
     }
   }
 
@@ -233,4 +237,10 @@ function isWithin(atMs: number, { sinceMs = -Infinity, untilMs = Infinity }: Ana
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+function isResumeOfRun(event: StoredEvent, filter: AnalyticsFilter): boolean {
+  const { scopeKind = event.scopeKind, scope = event.scope } = filter
+  if (event.type !== 'run_resumed' || !isWithin(event.atMs, filter)) return false
+  return event.scopeKind === scopeKind && event.scope === scope
 }

@@ -3,25 +3,30 @@
  * can be taken. Imports its own layer.
  */
 import { compareDue, rankOf } from './claim-order.js'
+import { batchOf, holdsPlace, placesIn } from './claim-places.js'
 import type { DueRequest, QueueRef } from './ledger.js'
 import { mostOf, queueKey } from './queue-limit.js'
 import { type GateRecord, nameOf, type TaskKey, type TaskRecord } from './records.js'
 
-/** Of every queue no more tasks than it has places, and at most `limit`, in the order of the claim. */
+/** Of every queue no more places than it has, and at most `limit`, each with its tasks, in the order of the claim. */
 export function dueTasks(
   tasks: readonly TaskRecord[],
   { queues, limit }: DueRequest,
   places: ReadonlyMap<string, number>,
   now: number,
-): readonly (readonly TaskRecord[])[] {
+): readonly (readonly (readonly TaskRecord[])[])[] {
   const due = new Map(queues.map((ref) => [nameOfRef(ref), { ref, first: [] as TaskRecord[] }]))
   for (const task of tasks) {
     if (task.status !== 'waiting' || task.dueAtMs === null || task.dueAtMs > now) continue
     const queue = due.get(nameOfRef(task))
     if (queue !== undefined && isRanked(task, queue.ref))
-      insert(queue.first, task, Math.min(limit, places.get(task.queue) ?? limit))
+      insert(queue.first, task, room(queue.ref) * batchOf(queue.ref))
   }
-  return Array.from(due.values(), ({ first }) => first)
+  return Array.from(due.values(), ({ ref, first }) => placesIn(first, ref, (task) => task).slice(0, room(ref)))
+
+  function room({ queue }: QueueRef): number {
+    return Math.min(limit, places.get(queue) ?? limit)
+  }
 }
 
 /** Whether the task is of one of the queues, with its policy and a rank that is asked for. */
@@ -40,7 +45,7 @@ function isRanked(task: TaskRecord, { ranks }: QueueRef): boolean {
   return ranks === undefined || ranks.includes(rankOf(task))
 }
 
-/** How many more tasks of each limited queue may have an owner. */
+/** How many more places each limited queue has. */
 export function freePlaces(
   tasks: readonly TaskRecord[],
   queues: readonly QueueRef[],
@@ -49,7 +54,7 @@ export function freePlaces(
   const limited = queues.filter(({ most }) => most !== undefined)
   return new Map(
     limited.map((ref) => {
-      const owned = tasks.filter(({ queue, owner }) => queue === ref.queue && owner !== null).length
+      const owned = tasks.filter((task) => task.queue === ref.queue && task.owner !== null && holdsPlace(task)).length
       return [ref.queue, Math.max(0, mostOf(ref, gates.get(queueKey(ref.queue))) - owned)]
     }),
   )

@@ -12,6 +12,7 @@ import type {
   Compacted,
   CompactRequest,
   Creation,
+  ClaimDecision,
   Decided,
   DueRequest,
   Forgotten,
@@ -136,17 +137,18 @@ export class MemoryLedger implements Ledger {
     return this.commit(decide(this.view(keys)))
   }
 
-  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+  async claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]> {
     const { queues, limit, except, onFull } = request
     const all = this.all()
     const places = freePlaces(all, queues, this.gateRecords)
     const due = dueTasks(all.filter(isNoneOf(except)), request, places, this.time.nowMs())
     const taken = fairShare(due, limit)
-    const undo = this.remember(taken)
+    const undo = this.remember(taken.flat())
+    const { gates = [], runs = [] } = request
     try {
-      const results = taken.map((task) =>
-        this.commit(decide(task, this.view({ gates: request.gates ?? [], runs: request.runs ?? [], tasks: [task] }))),
-      )
+      const claimOne = (task: TaskRecord, place: number, index: number): T =>
+        this.commit(decide(task, this.view({ gates, runs, tasks: [task] }), { place, isFirst: index === 0 }))
+      const results = taken.flatMap((members, place) => members.map((task, index) => claimOne(task, place, index)))
       tellFull(places, taken, onFull)
       return results
     } catch (error) {

@@ -102,6 +102,8 @@ interface CurrentAttempt {
   readonly execution: number
   /** The slot of a half-open breaker that it holds; absent without one, and once somebody has given it back. */
   readonly probe?: ProbeSlot
+  /** The id of the first task of the batch that the attempt is a part of; its own id for the first. Absent without batches. */
+  readonly batch?: string
 }
 
 /** An execution that was charged as failed, since its process was taken for lost. */
@@ -142,6 +144,8 @@ export interface TaskProgress {
   readonly resumedAtMs?: number
   /** Nobody knows how the interrupted attempt ended, and the program can look: it is asked before anything is run. */
   readonly unverified?: boolean
+  /** It was a part of a batch that failed, and runs without others from now on. */
+  readonly alone?: boolean
   /** The policy changed on the way: it may allow fewer attempts than were made. */
   readonly policyAccepted?: boolean
   /** The resume that brought it here, to join what is told about it. */
@@ -166,6 +170,8 @@ export interface TaskProgress {
   readonly acknowledged?: boolean
   /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
   readonly budgetReason?: string
+  /** How its earlier generations ended, the first first; absent before the first reset. The last ones of very many. */
+  readonly earlier?: readonly EndedGeneration[]
   /** The execution that wrote the task's checkpoint; absent without one. Its value is kept apart, since it may be long. */
   readonly checkpoint?: {
     /** The attempt that wrote it. */
@@ -173,6 +179,22 @@ export interface TaskProgress {
     /** The execution of that attempt. */
     readonly execution: number
   }
+}
+
+/** How a generation of a task had ended when a fresh set of attempts was granted. */
+export interface EndedGeneration {
+  /** The generation. */
+  readonly generation: number
+  /** What had become of the task. */
+  readonly status: TaskStatus
+  /** Why it had ended without success; null otherwise. */
+  readonly stopReason: StopReason | null
+  /** Attempts begun in it. */
+  readonly attempts: number
+  /** The sum of its waits. */
+  readonly waitedMs: number
+  /** When it ended. */
+  readonly endedAtMs: number
 }
 
 /** What a task's program keeps of how far it has come. */
@@ -390,6 +412,7 @@ export const LEDGER_EVENTS = [
   'run_finished',
   'run_changed',
   'gate_changed',
+  'breaker_changed',
 ] as const
 
 /** Whose events; both names are empty for an event that concerns no task and no run. */

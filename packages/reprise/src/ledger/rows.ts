@@ -4,6 +4,7 @@
  */
 import { rankOf } from './claim-order.js'
 import type { FailureExample, ResumeStats } from './analytics.js'
+import { fields, listOf, NUMBER, shapeFaults, TEXT } from './json-shape.js'
 import type {
   AttemptRow,
   Compaction,
@@ -12,6 +13,7 @@ import type {
   Json,
   LedgerEvent,
   LetterClosing,
+  OwnerRecord,
   RunRecord,
   Scope,
   ScopeKind,
@@ -219,6 +221,32 @@ export function gateValues({ key, kind, state, settings, manualRevision = 0 }: G
   return [key, kind, text(state), settings === undefined ? null : text(settings), manualRevision]
 }
 
+const OWNER = fields(
+  {
+    id: TEXT,
+    host: TEXT,
+    pid: NUMBER,
+    processStart: TEXT,
+    bootId: TEXT,
+    startedAtMs: NUMBER,
+    leaseUntilMs: NUMBER,
+  },
+  { leaseMs: NUMBER, slots: NUMBER, running: NUMBER, queues: listOf(TEXT), role: TEXT, site: TEXT, version: TEXT },
+)
+
+/**
+ * The process of the row; undefined if it is damaged. Nothing can be said of that process: it writes its row again at the next
+ * heartbeat if it lives, and if not, its tasks are taken over like those of any process without a row.
+ */
+export function ownerIn(row: SqlRow): OwnerRecord | undefined {
+  const record = parse(row['record'], 'an owner')
+  return shapeFaults(OWNER, record, '').length === 0 ? (record as unknown as OwnerRecord) : undefined
+}
+
+export function ownersIn(rows: readonly SqlRow[]): OwnerRecord[] {
+  return rows.map(ownerIn).filter((owner) => owner !== undefined)
+}
+
 export function deadLetterOf(row: SqlRow): DeadLetter {
   const key = keyInRow(row)
   const [closedAtMs, by] = [row['closed_at'], row['closed_by']]
@@ -260,8 +288,9 @@ export function text(value: unknown): string {
 export function resultOf(row: SqlRow, run: string): TaskResult {
   const id = row['id'] as string
   const place = keyIn(scopeOfRun(run), id)
-  const { retry } = parse(row['progress'], place) as { readonly retry?: { readonly failures: number } }
-  return { id, result: parseOrNull(row['result'], place), failures: retry?.failures ?? 0 }
+  const progress = parse(row['progress'], place) as { readonly retry?: { readonly failures?: unknown } | null } | null
+  const failures = progress?.retry?.failures
+  return { id, result: parseOrNull(row['result'], place), failures: typeof failures === 'number' ? failures : 0 }
 }
 
 /** `place`: what it is of, for the error. A key becomes words only then: lists have very many rows. */
@@ -290,7 +319,7 @@ export function exampleOf(row: SqlRow): FailureExample {
     attempt: numberOf(row['attempt']),
     execution: numberOf(row['execution']),
     atMs: numberOf(row['ended_at']),
-    message: failure?.message ?? '',
+    message: typeof failure?.message === 'string' ? failure.message : '',
     correlationId: row['correlation_id'] as string,
   }
 }
@@ -301,7 +330,11 @@ export function numberOf(value: SqlValue | undefined): number {
 }
 
 /** What was counted of attempts, and of events. */
-export function resumesOf(rows: SqlRow | undefined, resumed: SqlRow | undefined): ResumeStats {
+export function resumesOf(
+  rows: SqlRow | undefined,
+  resumed: SqlRow | undefined,
+  runs: SqlRow | undefined,
+): ResumeStats {
   return {
     interruptedTasks: numberOf(rows?.['tasks']),
     interruptions: numberOf(rows?.['times']),
@@ -310,5 +343,7 @@ export function resumesOf(rows: SqlRow | undefined, resumed: SqlRow | undefined)
     resumedTasks: numberOf(resumed?.['tasks']),
     resumes: numberOf(resumed?.['times']),
     recovered: numberOf(rows?.['recovered']),
+    resumedRuns: numberOf(runs?.['tasks']),
+    runResumes: numberOf(runs?.['times']),
   }
 }

@@ -82,12 +82,20 @@ const TASKS: Definition = {
   combinations: TASK_EVENTS.length,
 }
 
+/** What became of tasks that earlier processes had left; see the event `restored`. */
+export const RESTORED = ['resumed', 'waiting', 'migrated', 'refused'] as const
+const RESTORES = { name: 'reprise_restore_seconds', help: 'How long resumes took to look at what was left.' }
+const RESTORED_TASKS = {
+  name: 'reprise_restored_tasks_total',
+  help: 'Tasks that a resume has found: taken over, waiting, given a retry state, refused.',
+}
+
 const DEFINITIONS = [CALLS, ATTEMPTS, WAITS, ATTEMPT_TIMES, DECISIONS, BREAKERS, PARKED, TASKS]
 
 /** What `other` may take of the room in the worst case, over all families. */
 export const RESERVED_SERIES: number = DEFINITIONS.reduce(
   (sum, { seriesEach, combinations }) => sum + seriesEach * combinations,
-  0,
+  SERIES_PER_HISTOGRAM + RESTORED.length,
 )
 
 export interface Families {
@@ -99,6 +107,9 @@ export interface Families {
   readonly breakers: Family<Cell>
   readonly parked: Family<Cell>
   readonly tasks: Family<Cell>
+  /** Without a name of their own: they are of a process. */
+  readonly restores: Durations
+  readonly restored: Record<(typeof RESTORED)[number], number>
 }
 
 export function createFamilies(maxSeries: number): Families {
@@ -114,6 +125,8 @@ export function createFamilies(maxSeries: number): Families {
     breakers: cells(BREAKERS),
     parked: cells(PARKED),
     tasks: cells(TASKS),
+    restores: new Durations(),
+    restored: { resumed: 0, waiting: 0, migrated: 0, refused: 0 },
   }
 }
 
@@ -127,6 +140,18 @@ export function readFamilies(families: Families): readonly MetricFamily[] {
     readCells(BREAKERS, 'gauge', families.breakers),
     readCells(PARKED, 'gauge', families.parked),
     readCells(TASKS, 'counter', families.tasks),
+    ...readRestores(families),
+  ]
+}
+
+/** Nothing before the first resume: most programs have none. */
+function readRestores({ restores, restored }: Families): MetricFamily[] {
+  const times = restores.read()
+  if (times.count === 0) return []
+  const counted = RESTORED.map((result) => ({ labels: { result }, value: restored[result] }))
+  return [
+    { ...RESTORES, type: 'histogram', samples: [{ labels: {}, ...times }] },
+    { ...RESTORED_TASKS, type: 'counter', samples: counted },
   ]
 }
 

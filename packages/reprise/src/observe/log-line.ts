@@ -10,6 +10,7 @@ import { expectOptions, FLAG } from '../core/options.js'
 import { describeError, property } from './plain-text.js'
 
 type Failure = Extract<RepriseEvent, { readonly type: 'call_failed' }>
+type Restored = Extract<RepriseEvent, { readonly type: 'restored' }>
 
 /** Options of `logger`. */
 export interface LoggerOptions {
@@ -43,14 +44,34 @@ export function logLine(event: RepriseEvent): string | undefined {
   if (event.type === 'call_failed') return failureLine(event)
   if (event.type === 'state_refused') return `${nameOf(event)} is left as it is: ${event.faults.join('; ')}`
   if (event.type === 'resumed') return `${nameOf(event)} goes on here: the process that had it is gone`
+  if (event.type === 'restored') return restoredLine(event)
   if (event.type === 'queue_held') return `${nameOf(event)} is held by ${event.gate} (${event.reason})`
   if (event.type === 'queue_released') return `${nameOf(event)} goes on: ${event.gate} allows it again`
+  if (event.type === 'store_away') return storeAwayLine(event.store, event.reason)
+  if (event.type === 'store_back') return storeBackLine(event.store, event.awayMs)
   if (event.type === 'interrupted' && event.orderly) {
     return `${nameOf(event)} was interrupted in attempt ${event.attempt}/${event.attempts}: it goes on when it is resumed`
   }
   if (event.type !== 'waiting') return undefined
   const attempt = `attempt ${event.nextAttempt}/${event.attempts}`
   return `Retrying ${nameOf(event)} (${attempt}) after ${roundedDuration(event.delayMs)}: ${describeError(event.error)}`
+}
+
+/** The line for a store that does not answer. */
+export function storeAwayLine(store: string, reason: string): string {
+  return `The store ${describeError(store, 260)} does not answer (${describeError(reason)}): what is to be recorded waits for it`
+}
+
+/** The line for a store that was away. */
+export function storeBackLine(store: string, awayMs: number): string {
+  return `The store ${describeError(store, 260)} answers again, after ${roundedDuration(awayMs)}`
+}
+
+/** Nothing where nothing was left. */
+function restoredLine({ resumed, waiting, migrated, refused }: Restored): string | undefined {
+  if (resumed + waiting + migrated + refused === 0) return undefined
+  const rest = [...(migrated > 0 ? [`${migrated} migrated`] : []), ...(refused > 0 ? [`${refused} refused`] : [])]
+  return `Resumed: ${[`${resumed} taken over`, `${waiting} waiting`, ...rest].join(', ')}`
 }
 
 function failureLine(event: Failure): string {

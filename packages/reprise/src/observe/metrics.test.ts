@@ -194,7 +194,7 @@ describe('the bound on series', () => {
   })
 
   test('breakers without a series of their own add up, down to 0 when all are closed', () => {
-    const metrics = createMetrics({ maxSeries: 100 })
+    const metrics = createMetrics({ maxSeries: 120 })
     flood(metrics, 1000)
     expect(values(metrics, 'reprise_breaker_state')['other']).toBeGreaterThan(1800)
     for (let i = 0; i < 1000; i++) {
@@ -204,7 +204,7 @@ describe('the bound on series', () => {
   })
 
   test('even the smallest bound holds when every word there is has been said', () => {
-    const metrics = createMetrics({ maxSeries: 100 })
+    const metrics = createMetrics({ maxSeries: 120 })
     flood(metrics, 200)
     const words = [
       'attempts_exhausted',

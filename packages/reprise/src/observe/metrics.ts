@@ -8,7 +8,7 @@ import type { Observer, RepriseEvent } from '../core/event.js'
 import { expectOptions } from '../core/options.js'
 import type { BreakerPhase } from '../core/words.js'
 import { breakerLevel } from './breaker-level.js'
-import { createFamilies, type Families, readFamilies, RESERVED_SERIES } from './families.js'
+import { createFamilies, type Families, readFamilies, RESERVED_SERIES, RESTORED } from './families.js'
 import { budgetReasonLabel, kindLabel, outcomeLabel, stopReasonLabel } from './label.js'
 import type { MetricFamily } from './metric-family.js'
 import { ParkedCount } from './parked-count.js'
@@ -90,11 +90,17 @@ function count(families: Families, event: RepriseEvent): void {
     case 'reset':
       families.tasks.at(event.key, event.type).value++
       return
+    case 'restored':
+      families.restores.observe(event.elapsedMs)
+      for (const result of RESTORED) families.restored[result] += event[result]
+      return
     case 'call_started':
     case 'attempt_started':
     case 'parked':
     case 'hedge_started':
     case 'hedge_cancelled':
+    case 'store_away':
+    case 'store_back':
   }
 }
 

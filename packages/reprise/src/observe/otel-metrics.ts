@@ -7,6 +7,7 @@
 import type { Observer, RepriseEvent } from '../core/event.js'
 import { breakerLevel } from './breaker-level.js'
 import { BOUNDS_SECONDS } from './durations.js'
+import { RESTORED } from './families.js'
 import { budgetReasonLabel, kindLabel, nameLabel, outcomeLabel, stopReasonLabel } from './label.js'
 import type { OpenTelemetryApi, OtelCounter, OtelInstrumentOptions, OtelMeter, OtelRecorder } from './otel-api.js'
 import { ParkedCount } from './parked-count.js'
@@ -20,6 +21,8 @@ interface Instruments {
   readonly breakers: OtelRecorder
   readonly parked: OtelCounter
   readonly tasks: OtelCounter
+  readonly restores: OtelRecorder
+  readonly restored: OtelCounter
 }
 
 export function otelMetrics(api: OpenTelemetryApi): Observer {
@@ -59,6 +62,14 @@ function createInstruments(meter: OtelMeter): Instruments {
       description: 'What happened to durable tasks beside their attempts',
       unit: '{event}',
     }),
+    restores: meter.createHistogram(
+      'reprise.restore.duration',
+      seconds('How long resumes took to look at what was left'),
+    ),
+    restored: meter.createCounter('reprise.restored.tasks', {
+      description: 'Tasks that a resume has found',
+      unit: '{task}',
+    }),
   }
 }
 
@@ -94,10 +105,16 @@ function record(instruments: Instruments, event: RepriseEvent): void {
     case 'queue_released':
     case 'reset':
       return instruments.tasks.add(1, { ...key, 'reprise.event': event.type })
+    case 'restored':
+      instruments.restores.record(event.elapsedMs / 1000, {})
+      for (const result of RESTORED) instruments.restored.add(event[result], { 'reprise.result': result })
+      return
     case 'call_started':
     case 'attempt_started':
     case 'parked':
     case 'hedge_started':
     case 'hedge_cancelled':
+    case 'store_away':
+    case 'store_back':
   }
 }

@@ -106,8 +106,11 @@ function follow(call: OpenCall, tracer: OtelTracer, event: RepriseEvent): void {
     case 'hedge_started':
     case 'hedge_cancelled':
     // Of no call.
+    case 'restored':
     case 'queue_held':
     case 'queue_released':
+    case 'store_away':
+    case 'store_back':
   }
 }
 

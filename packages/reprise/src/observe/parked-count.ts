@@ -45,8 +45,11 @@ export class ParkedCount {
       case 'reset':
       case 'dead_lettered':
       case 'state_refused':
+      case 'restored':
       case 'queue_held':
       case 'queue_released':
+      case 'store_away':
+      case 'store_back':
     }
   }
 

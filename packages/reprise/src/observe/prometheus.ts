@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.js'
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** The metrics as Prometheus reads them: text exposition format 0.0.4. @example const body = prometheus(metrics) */
-export function prometheus(observer: Metrics): string {
+export function prometheus(observer: Pick<Metrics, 'read'>): string {
   return observer.read().map(familyText).join('')
 }
 

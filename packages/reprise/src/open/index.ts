@@ -20,6 +20,7 @@ export {
   type GrantOptions,
   listGates,
   resetBreaker,
+  resetBudget,
   type ResetOptions,
   type StoredBreaker,
   type StoredBudget,
@@ -31,7 +32,7 @@ export type { Allotment } from '../durable/allotment.js'
 export type { TaskGroup } from '../durable/group.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { TaskOptions } from '../durable/task-options.js'
-export type { StartInput, TaskHandle, TaskStartOptions, TaskState } from '../durable/tasks.js'
+export type { StartInput, StartOptions, TaskHandle, TaskStartOptions, TaskState } from '../durable/tasks.js'
 export type {
   AnalyticsFilter,
   DelaySpent,
@@ -52,6 +53,7 @@ export type {
   Creation,
   Decided,
   DueRequest,
+  Seat,
   Forgotten,
   ForgetRequest,
   Keys,
@@ -63,7 +65,9 @@ export type {
   StatusCounts,
   TaskFilter,
   TaskResult,
+  StoreAvailability,
   ThreadHeartbeat,
+  TransactionClient,
   View,
 } from '../ledger/ledger.js'
 export type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'

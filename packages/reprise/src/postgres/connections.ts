@@ -11,6 +11,7 @@ import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 import { LedgerError } from '../ledger/errors.js'
 import type { SqlRow } from '../ledger/rows.js'
 import type { PostgresAddress } from './address.js'
+import { Availability } from './availability.js'
 import { failureKind } from './failures.js'
 import type { ServerTime } from './server-time.js'
 
@@ -51,6 +52,8 @@ const IDLE_MS = 30_000
 /** So long a connection is kept at hand. */
 const WARM_MS = 100
 const OLDEST_SERVER = 130_000
+/** How long an end waits for what is under way; of a server that is known to be away, only for the answer that may come. */
+const [CLOSE_MS, CLOSE_AWAY_MS] = [10_000, 1000]
 
 /** Statements are few and their indexes known: plans are made once, and do not turn to reading whole tables. */
 const SETTINGS = `
@@ -84,6 +87,7 @@ export class PooledConnection implements Connection {
 }
 
 export class Connections {
+  readonly availability = new Availability()
   private readonly pool: Pool
   private readonly address: PostgresAddress
   private readonly prepares: boolean
@@ -92,6 +96,7 @@ export class Connections {
   private readonly warm: PooledConnection[] = []
   private cooling: NodeJS.Timeout | undefined = undefined
   private isEnding = false
+  private isCut = false
   private readonly time: ServerTime
   /** Those that are open: the driver leaves one that could not log in, and the server keeps it for a minute. */
   private readonly sockets = new Set<Socket>()
@@ -115,12 +120,18 @@ export class Connections {
 
   /** Lends a connection; one that failed is not given back. */
   async with<T>(use: (connection: PooledConnection) => Promise<T>): Promise<T> {
+    const { availability } = this
+    availability.asked()
     const connection = this.warmOne() ?? (await this.connect())
     let isBroken = false
     try {
-      return await use(connection)
+      const answer = await use(connection)
+      availability.answered()
+      return answer
     } catch (error) {
       isBroken = failureKind(error) === 'lost'
+      if (isBroken) availability.failed(error)
+      else availability.answered()
       throw error
     } finally {
       if (isBroken || this.isEnding) connection.client.release(isBroken)
@@ -129,7 +140,11 @@ export class Connections {
   }
 
   private async connect(): Promise<PooledConnection> {
-    const client = await this.pool.connect()
+    if (this.isCut) throw this.closed()
+    const client = await this.pool.connect().catch((error: unknown) => {
+      this.availability.failed(error)
+      throw error
+    })
     const connection = new PooledConnection(client, this.prepares)
     if (this.checked.has(client)) return connection
     try {
@@ -173,18 +188,36 @@ export class Connections {
     return client
   }
 
-  async end(): Promise<void> {
+  /**
+   * `last`: what is still asked. What is under way on a server that does not answer is cut off after a while, and nobody
+   * knows whether it was written: every question fails then, and no other is asked.
+   */
+  async end(last: () => Promise<void> = async () => undefined): Promise<void> {
+    const cut = (): void => {
+      this.isCut = true
+      for (const socket of this.sockets) socket.destroy()
+    }
+    const timer = setTimeout(cut, this.availability.isAway ? CLOSE_AWAY_MS : CLOSE_MS)
+    await last()
     this.isEnding = true
+    this.availability.end()
     clearTimeout(this.cooling)
     this.cool()
     await this.pool.end()
+    clearTimeout(timer)
     for (const socket of this.sockets) socket.destroy()
+  }
+
+  private closed(): LedgerError {
+    return new LedgerError('closed', `The ledger ${this.address.name} is closed`)
   }
 
   private config(): PoolConfig {
     const stream = (): Socket => {
       const socket = new Socket()
       this.sockets.add(socket)
+      // The pool opens another connection when one fails that somebody waits for.
+      if (this.isCut) setImmediate(() => socket.destroy(this.closed()))
       return socket.once('close', () => this.sockets.delete(socket))
     }
     return { ...configOf(this.address), stream }
@@ -230,7 +263,7 @@ function configOf({ connectionString, connections }: PostgresAddress): PoolConfi
 const BIGINT = 20
 
 /** Keys and counts are within what a number holds; everything else is text or a number by itself. */
-function getTypeParser(type: number): (value: string) => unknown {
+export function getTypeParser(type: number): (value: string) => unknown {
   return PARSERS[type] ?? ((value) => value)
 }
 

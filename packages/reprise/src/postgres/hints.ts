@@ -16,7 +16,7 @@ import type { Statements } from './statements.js'
 const QUIET_MS = 50
 
 export class Hints {
-  private readonly channel: string
+  readonly channel: string
   private readonly connections: Connections
   private readonly reader: Reader
   private readonly sql: Statements

@@ -9,8 +9,7 @@
  */
 import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from '../ledger/ledger.js'
 import { expectFinished, expectHistory } from '../ledger/limits.js'
-import type { OwnerRecord } from '../ledger/records.js'
-import { parse, type SqlRow } from '../ledger/rows.js'
+import { ownerIn, type SqlRow } from '../ledger/rows.js'
 import { classOfRow, TallyCounts, TASK_CLASSES } from '../ledger/tally.js'
 import type { Connection, Row } from './connections.js'
 import { housekeepingStatements, type HousekeepingStatements } from './housekeeping-statements.js'
@@ -127,10 +126,8 @@ export class Housekeeping {
   /** There are as many as processes, so each may be looked at. One that has changed since is alive. */
   private async dropOwners(beforeMs: number, limit: number): Promise<number> {
     const rows = await this.reader.query(this.sql.owners)
-    const old = rows.filter((row) => {
-      const { leaseUntilMs } = this.reader.told(() => parse(row['record'], 'an owner') as unknown as OwnerRecord)
-      return leaseUntilMs < beforeMs
-    })
+    const leaseEndOf = (row: SqlRow): number => this.reader.told(() => ownerIn(row))?.leaseUntilMs ?? -Infinity
+    const old = rows.filter((row) => leaseEndOf(row) < beforeMs)
     await this.count(this.sql.removeWriters, [WRITER_MS, limit])
     return this.reader.writing(async (connection) => {
       const values = [...columnsOf(old, 'id', 'record'), limit]

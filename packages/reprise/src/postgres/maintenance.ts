@@ -2,7 +2,7 @@
  * What is done to a ledger's schema on a server: looked at, also where it cannot be used, copied as of one moment, made of
  * another ledger's rows. Imports its own layer.
  */
-import { TASK_STATUSES, type OwnerRecord } from '../ledger/records.js'
+import { TASK_STATUSES } from '../ledger/records.js'
 import {
   COPIED_TABLES,
   type CopiedCounts,
@@ -14,7 +14,7 @@ import {
   ROWS_AT_ONCE,
 } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
-import { parse, type SqlRow } from '../ledger/rows.js'
+import { ownersIn, type SqlRow } from '../ledger/rows.js'
 import { wholeRows } from '../ledger/row-check.js'
 import { TallyCounts, TASK_CLASSES } from '../ledger/tally.js'
 import type {
@@ -107,7 +107,7 @@ async function contentOf(connection: Connection, schema: string): Promise<StoreC
       TASK_STATUSES.flatMap((status) => (known.has(status) ? [[status, known.get(status)]] : [])),
     ),
     oldestDueAtMs: (rest?.['due'] ?? null) as number | null,
-    owners: owners.map((row) => parse((row as SqlRow)['record'], 'an owner') as unknown as OwnerRecord),
+    owners: ownersIn(owners as SqlRow[]),
     deadLetters: rest?.['letters'] as number,
   }
 }
@@ -133,8 +133,10 @@ export function copyPostgres(given: string, take: (rows: CopiedRows) => Promise<
     const { version, newest } = await schemaState(connection, schema, name)
     if (version === 0) throw new LedgerError('missing', `There is no ledger ${name}`)
     if (version !== newest) {
-      const cure = version < newest ? 'run `reprise store migrate` first' : 'update this program'
-      throw new LedgerError('unusable', `The ledger ${name} has schema ${version}, and this program ${newest}: ${cure}`)
+      const isNewer = version > newest
+      const cure = isNewer ? 'update this program' : 'run `reprise store migrate` first'
+      const message = `The ledger ${name} has schema ${version}, and this program ${newest}: ${cure}`
+      throw new LedgerError(isNewer ? 'newer_format' : 'unusable', message)
     }
     await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     return take(rowsOf(connection, schema))

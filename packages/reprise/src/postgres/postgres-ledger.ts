@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
-import { fairShare } from '../ledger/fair-share.js'
 import type {
   AttemptCounts,
   AttemptPage,
   Compacted,
   CompactRequest,
   Creation,
+  ClaimDecision,
   Decided,
   DueRequest,
   Forgotten,
@@ -27,9 +27,11 @@ import type {
   RunFilter,
   RunRemoval,
   StatusCounts,
+  StoreAvailability,
   TaskFilter,
   TaskResult,
   ThreadHeartbeat,
+  TransactionClient,
   View,
   WaitingCount,
   WaitingFilter,
@@ -49,15 +51,16 @@ import {
   type TaskRecord,
   wordsOf,
 } from '../ledger/records.js'
-import { attemptOf, gateOf, parse, runOf, tallyInRow, text } from '../ledger/rows.js'
+import { attemptOf, gateOf, ownersIn, parse, runOf, tallyInRow, text } from '../ledger/rows.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch-view.js'
 import type { Connections } from './connections.js'
+import { type CreateWithinParts, TransactionCreator } from './create-within.js'
 import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
-import { type CachedRow, RowCache } from './row-cache.js'
+import { inTurns, RowCache } from './row-cache.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import {
   countTasks,
@@ -71,16 +74,14 @@ import {
 import type { Reading } from '../ledger/sql/sql-reading.js'
 import { listTallies } from '../ledger/sql/sql-tallies.js'
 import { countWaiting, surveyWaiting, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
+import { KeptPolicies } from './kept-policies.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, ranksOf, type Statements, statementsOf } from './statements.js'
+import { distinctKeys, keyColumns, ranksOf, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
-
-/** So often a process says that it still uses a policy: one that nobody has said so of may be removed. */
-const KEEP_POLICY_MS = 600_000
 
 /** A store in a PostgreSQL database, for many processes on many machines. */
 export class PostgresLedger implements Ledger {
@@ -99,8 +100,8 @@ export class PostgresLedger implements Ledger {
   private readonly reader: Reader
   private readonly hints: Hints
   private readonly housekeeping: Housekeeping
-  /** When it was last said that they are used. */
-  private readonly keptPolicies = new Map<string, number>()
+  private readonly enlisted: TransactionCreator
+  private readonly keptPolicies = new KeptPolicies()
   /** Queues that this process has claimed from with a limit. */
   private readonly limitedQueues = new Set<string>()
   /**
@@ -130,6 +131,8 @@ export class PostgresLedger implements Ledger {
     const owner = (): string => this.owner
     this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, owner, onWritten })
     this.housekeeping = new Housekeeping(schema, this.reader)
+    const ask: CreateWithinParts['ask'] = (statement, values) => this.reader.query(statement, values)
+    this.enlisted = new TransactionCreator({ name, schema, channel: this.hints.channel, ask })
     this.analytics = sqlAnalytics((begin) => this.reader.read(schema, begin))
   }
 
@@ -157,13 +160,17 @@ export class PostgresLedger implements Ledger {
     return this.hints.listen(heard)
   }
 
+  async watchAvailability(heard: (state: StoreAvailability) => void): Promise<() => void> {
+    return this.connections.availability.listen(heard)
+  }
+
   // ── what is written ────────────────────────────────────────────────────────────────────────────
 
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
     if (tasks.length === 0) return Promise.resolve([])
     const made = new Set<string>()
     return this.queue.add({
-      keys: { tasks: distinct(tasks.map(({ task }) => task)) },
+      keys: { tasks: distinctKeys(tasks.map(({ task }) => task)) },
       creates: true,
       decide: (batch, supply) => {
         // Nothing is put into the batch before it is known that all can be kept.
@@ -176,34 +183,35 @@ export class PostgresLedger implements Ledger {
     })
   }
 
+  async createWithin(client: TransactionClient, task: NewTask): Promise<Creation> {
+    const { hash, policy } = task.policy
+    // In a transaction of its own: it would be locked for others until the program commits.
+    await this.reader.write(this.sql.putPolicy, [hash, text(policy), await this.now()])
+    return this.enlisted.create(client, task)
+  }
+
   private insert(created: NewTask, made: ReadonlySet<string>, batch: Batch, supply: KeySupply): Creation {
     const { task, policy, payloadHash } = created
     const row = batch.row(task)
     if (row !== undefined && made.has(nameOf(task))) return { type: 'created', task: row.task }
     if (row !== undefined) return { type: row.payloadHash === payloadHash ? 'existing' : 'conflict', task: row.task }
     batch.take({ created: [created] }, supply.next)
-    this.keep(policy, batch)
+    this.keptPolicies.keep(policy, batch)
     return { type: 'created', task }
-  }
-
-  private keep({ hash, policy }: PolicyRecord, batch: Batch): void {
-    const now = performance.now()
-    if (now - (this.keptPolicies.get(hash) ?? -Infinity) < KEEP_POLICY_MS) return
-    batch.keepPolicy(hash, text(policy), () => this.keptPolicies.set(hash, now))
   }
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
     return this.queue.add({
-      keys: { ...keys, tasks: distinct(keys.tasks) },
+      keys: { ...keys, tasks: distinctKeys(keys.tasks) },
       decide: (batch, supply) => {
         const { result, created } = decideIn(batch, keys, decide, supply.next)
-        for (const { policy } of created) this.keep(policy, batch)
+        for (const { policy } of created) this.keptPolicies.keep(policy, batch)
         return result
       },
     })
   }
 
-  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+  async claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]> {
     const { queues, gates = [], runs = [], limit, onFull } = request
     if (queues.length === 0) return []
     for (const { queue, most } of queues) if (most !== undefined) this.limitedQueues.add(queue)
@@ -211,12 +219,15 @@ export class PostgresLedger implements Ledger {
       keys: { tasks: [], gates, runs },
       due: request,
       decide: (batch, supply, due) => {
-        const rows = inTurns(due, queues, limit)
-        const made = rows.map(({ task }) => {
-          const keys = { tasks: [task], gates, runs }
-          return decideIn(batch, keys, (view) => decide(task, view), supply.next).result
-        })
-        return { places: batch.places, taken: rows.map(({ task }) => task), results: made }
+        const groups = inTurns(due, queues, limit, batch.places)
+        const made = groups.flatMap((rows, place) =>
+          rows.map(({ task }, index) => {
+            const keys = { tasks: [task], gates, runs }
+            const seat = { place, isFirst: index === 0 }
+            return decideIn(batch, keys, (view) => decide(task, view, seat), supply.next).result
+          }),
+        )
+        return { places: batch.places, taken: groups.map((rows) => rows.map(({ task }) => task)), results: made }
       },
     })
     tellFull(places, taken, onFull)
@@ -274,7 +285,7 @@ export class PostgresLedger implements Ledger {
 
   async owners(): Promise<readonly OwnerRecord[]> {
     const rows = await this.reader.query(this.sql.owners)
-    return this.told(() => rows.map((row) => parse(row['record'], 'an owner') as unknown as OwnerRecord))
+    return this.told(() => ownersIn(rows))
   }
 
   async taskOwners(): Promise<readonly string[]> {
@@ -379,13 +390,14 @@ export class PostgresLedger implements Ledger {
     return this.closing
   }
 
-  private async end(): Promise<void> {
+  private end(): Promise<void> {
     this.hints.close()
-    await this.queue.close()
-    // A row that stays is removed by compaction.
-    await this.connections.with((connection) => this.writers.end(connection)).catch(() => undefined)
-    this.reader.close()
-    await this.connections.end()
+    return this.connections.end(async () => {
+      await this.queue.close()
+      // A row that stays is removed by compaction.
+      await this.connections.with((connection) => this.writers.end(connection)).catch(() => undefined)
+      this.reader.close()
+    })
   }
 
   private read<T>(begin: () => Reading<T>): Promise<T> {
@@ -395,21 +407,4 @@ export class PostgresLedger implements Ledger {
   private told<T>(read: () => T): T {
     return this.reader.told(read)
   }
-}
-
-function distinct(keys: readonly TaskKey[]): TaskKey[] {
-  if (keys.length === 1) return [...keys]
-  return [...new Map(keys.map((key) => [nameOf(key), key])).values()]
-}
-
-/** In the order in which every ledger decides: the first of each queue, then the second of each. */
-function inTurns(due: readonly CachedRow[], queues: readonly QueueRef[], limit: number): CachedRow[] {
-  if (queues.length === 1) return [...due]
-  const rows = new Map(queues.map((ref): [string, CachedRow[]] => [nameOfRef(ref), []]))
-  for (const row of due) rows.get(nameOfRef(row.task))?.push(row)
-  return fairShare([...rows.values()], limit)
-}
-
-function nameOfRef({ queue, policyHash }: QueueRef): string {
-  return `${policyHash} ${queue}`
 }

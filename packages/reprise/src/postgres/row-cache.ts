@@ -1,9 +1,12 @@
 /**
  * Rows of running tasks as this process wrote them last, so that the end of an attempt need not read what its beginning
- * wrote. Imports the records and rows.
+ * wrote; and the order in which rows are claimed. Imports the ledger's rows and its order.
  *
  * What is known may be old: it is only written upon where the store finds the row's version unchanged.
  */
+import { placesIn } from '../ledger/claim-places.js'
+import { fairShare } from '../ledger/fair-share.js'
+import type { QueueRef } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { parse, type SqlRow, taskOf } from '../ledger/rows.js'
 
@@ -45,4 +48,27 @@ export class RowCache {
   forget(key: TaskKey): void {
     this.rows.delete(nameOf(key))
   }
+}
+
+/**
+ * In the order in which every ledger decides: the first place of each queue with its tasks, then the second of each.
+ * `free`: how many places limited queues have.
+ */
+export function inTurns(
+  due: readonly CachedRow[],
+  queues: readonly QueueRef[],
+  limit: number,
+  free: ReadonlyMap<string, number>,
+): CachedRow[][] {
+  const rows = new Map(queues.map((ref): [string, CachedRow[]] => [nameOfRef(ref), []]))
+  for (const row of due) rows.get(nameOfRef(row.task))?.push(row)
+  const places = queues.map((ref) => {
+    const of = placesIn(rows.get(nameOfRef(ref)) ?? [], ref, ({ task }) => task)
+    return of.slice(0, free.get(ref.queue) ?? limit)
+  })
+  return fairShare(places, limit)
+}
+
+function nameOfRef({ queue, policyHash }: QueueRef): string {
+  return `${policyHash} ${queue}`
 }

@@ -1,7 +1,7 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
 import { RANK_NUMBERS } from '../ledger/claim-order.js'
 import type { QueueRef } from '../ledger/ledger.js'
-import type { TaskKey } from '../ledger/records.js'
+import { nameOf, type TaskKey } from '../ledger/records.js'
 import { TASK_CLASSES } from '../ledger/tally.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
@@ -32,11 +32,16 @@ const IN_RANKS = `(VALUES ${RANK_NUMBERS.map((rank) => `(${rank})`).join(', ')})
 /** Whether a rank is asked for: its bit of the queue's `ranks` is set. */
 const IS_ASKED = '(q.ranks >> r.rank) & 1 = 1'
 
-/** How many more tasks of a limited queue may have an owner; null for a queue without a limit. */
-const FREE_PLACES = `CASE WHEN q.most IS NOT NULL THEN greatest(0, (SELECT
-    CASE WHEN g.state IS NULL THEN q.most WHEN (g.state::jsonb ->> 'paused')::boolean THEN 0
+/** Tasks with an owner that take a place: of a queue with batches not those that ride in the batch of another. */
+const OWNED = 'o.owner IS NOT NULL AND o.queue = q.queue'
+const PLACED = `${OWNED} AND coalesce(o.progress::jsonb #>> '{current,batch}', o.id) = o.id`
+
+/** How many more places a limited queue has; null for a queue without a limit. */
+const freePlaces = (owned: string): string => `CASE WHEN q.most IS NOT NULL THEN greatest(0, (SELECT
+    CASE WHEN g.state IS NULL THEN q.most
+      WHEN (g.state::jsonb ->> 'paused')::boolean OR (g.state::jsonb ->> 'closed')::boolean THEN 0
       ELSE coalesce((g.state::jsonb ->> 'most')::int8, 2147483647) END
-    - (SELECT count(*) FROM $.tasks o WHERE o.owner IS NOT NULL AND o.queue = q.queue)
+    - (SELECT count(*) FROM $.tasks o WHERE ${owned})
     FROM $.gates g WHERE g.key = 'queue:' || q.queue)) END`
 
 const SQL = {
@@ -57,12 +62,15 @@ const SQL = {
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
   lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
     JOIN $.tasks t ON ${sameKey('t', 'k')} ORDER BY t.pk FOR UPDATE OF t`,
-  claim: claimText('', false),
-  claimExcept: claimText(notExcept(5), false),
-  claimLimited: claimText('', true),
-  claimLimitedExcept: claimText(notExcept(7), true),
+  claim: claimText('', 'plain'),
+  claimExcept: claimText(notExcept(5), 'plain'),
+  claimLimited: claimText('', 'limited'),
+  claimLimitedExcept: claimText(notExcept(7), 'limited'),
+  claimBatched: claimText('', 'batched'),
+  claimBatchedExcept: claimText(notExcept(8), 'batched'),
   // After the statement that locks the gates, so that it sees what others have committed before.
-  freePlaces: `SELECT q.queue, ${FREE_PLACES} AS places FROM unnest($1::text[], $2::int8[]) AS q(queue, most)`,
+  freePlaces: `SELECT q.queue, ${freePlaces(OWNED)} AS places FROM unnest($1::text[], $2::int8[]) AS q(queue, most)`,
+  freeBatches: `SELECT q.queue, ${freePlaces(PLACED)} AS places FROM unnest($1::text[], $2::int8[]) AS q(queue, most)`,
   nextDue: nextDueText(''),
   nextDueExcept: nextDueText(notExcept(4)),
 
@@ -92,32 +100,37 @@ const SQL = {
 /**
  * Every queue that has something gets its share of the room, so that no row is locked for others without need. With room
  * for fewer tasks than queues each gives one, in the order in which they are named, until there are enough: one whose
- * tasks are all locked by others is passed over. Both joins are nested loops, which go on only until their limit.
+ * tasks are all locked by others is passed over. Both joins are nested loops, which go on only until their limit. With
+ * batches a queue gives as many tasks as fit into its share of places: which of them are taken, the caller says.
  */
-function claimText(except: string, limited: boolean): string {
+function claimText(except: string, kind: 'plain' | 'limited' | 'batched'): string {
+  const [limited, batched] = [kind !== 'plain', kind === 'batched']
   const due = (rank: string): string =>
     `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.claim_rank ${rank} AND t.due_at <= $3 ${except}`
   // Without a fence the planner would count once for the condition and once for the answer.
   const queues = limited
-    ? `(SELECT q.queue, q.hash, q.ranks, ${FREE_PLACES} AS places
-        FROM unnest($1::text[], $2::text[], $5::int8[], $6::int4[]) AS q(queue, hash, most, ranks) OFFSET 0)`
+    ? `(SELECT q.queue, q.hash, q.ranks, ${batched ? 'q.batch, ' : ''}${freePlaces(batched ? PLACED : OWNED)} AS places
+        FROM unnest($1::text[], $2::text[], $5::int8[], $6::int4[]${batched ? ', $7::int8[]' : ''})
+        AS q(queue, hash, most, ranks${batched ? ', batch' : ''}) OFFSET 0)`
     : '(SELECT * FROM unnest($1::text[], $2::text[]) AS q(queue, hash))'
   const isAsked = limited ? `WHERE ${IS_ASKED}` : ''
   const hasDue = limited
     ? `SELECT 1 FROM ${IN_RANKS} CROSS JOIN LATERAL (SELECT 1 FROM $.tasks t WHERE ${due('= r.rank')} LIMIT 1) t ${isAsked}`
     : `SELECT 1 FROM $.tasks t WHERE ${due(`IN (${RANK_NUMBERS.join(', ')})`)}`
   const room = 'greatest(1, room + CASE WHEN q.nth <= rest THEN 1 ELSE 0 END)'
+  const most = batched ? '$4::int8 * (SELECT max(b) FROM unnest($7::int8[]) AS b)' : '$4::int8'
+  const share = limited ? `least(q.places, ${room})` : room
   return `WITH busy AS MATERIALIZED (
-      SELECT q.queue, q.hash, ${limited ? 'q.ranks, q.places, ' : ''}row_number() OVER () AS nth FROM ${queues} q
+      SELECT q.queue, q.hash, ${limited ? 'q.ranks, q.places, ' : ''}${batched ? 'q.batch, ' : ''}row_number() OVER () AS nth FROM ${queues} q
       WHERE ${limited ? '(q.places IS NULL OR q.places > 0) AND ' : ''}EXISTS (${hasDue})),
     share AS MATERIALIZED (SELECT $4::int8 / greatest(1, count(*)) AS room, $4::int8 % greatest(1, count(*)) AS rest
       FROM busy)
     SELECT c.* FROM busy q CROSS JOIN LATERAL (
       SELECT c.* FROM ${IN_RANKS} CROSS JOIN LATERAL (
         SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due('= r.rank')} ORDER BY t.due_at, t.id
-        LIMIT $4::int8 FOR UPDATE SKIP LOCKED) c ${isAsked}
-      LIMIT (SELECT ${limited ? `least(q.places, ${room})` : room} FROM share)) c
-    LIMIT $4::int8`
+        LIMIT ${most} FOR UPDATE SKIP LOCKED) c ${isAsked}
+      LIMIT (SELECT ${share}${batched ? ' * q.batch' : ''} FROM share)) c
+    LIMIT ${most}`
 }
 
 function nextDueText(except: string): string {
@@ -141,4 +154,10 @@ export type Statements = Readonly<Record<keyof typeof SQL, Statement>>
 
 export function statementsOf(schema: string): Statements {
   return statementsFor(SQL, schema, 'reprise_')
+}
+
+/** Each once. */
+export function distinctKeys(keys: readonly TaskKey[]): TaskKey[] {
+  if (keys.length === 1) return [...keys]
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()]
 }

@@ -5,6 +5,7 @@
  * it is unchanged. Else what was named is locked first, gates before runs before tasks, each in the order of their keys;
  * then it is decided, written and committed. A unit that cannot go the first way is given back to go the second.
  */
+import { batchOf } from '../ledger/claim-places.js'
 import type { DueRequest, Keys, QueueRef } from '../ledger/ledger.js'
 import { nameOf, type TaskKey } from '../ledger/records.js'
 import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
@@ -214,12 +215,17 @@ export class Transaction {
     const { queues, limit, except = [] } = request
     const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
     const keys = except.length === 0 ? [] : keyColumns(except)
-    if (!queues.some((ref) => isLimited(ref) || ref.ranks !== undefined)) {
+    if (!queues.some((ref) => isLimited(ref) || isBatched(ref) || ref.ranks !== undefined)) {
       return connection.query(keys.length === 0 ? sql.claim : sql.claimExcept, [...values, ...keys])
     }
     const limits = queues.map(({ most }) => most ?? null)
+    const ranks = queues.map(ranksOf)
+    if (queues.some(isBatched)) {
+      const text = keys.length === 0 ? sql.claimBatched : sql.claimBatchedExcept
+      return connection.query(text, [...values, limits, ranks, queues.map(batchOf), ...keys])
+    }
     const text = keys.length === 0 ? sql.claimLimited : sql.claimLimitedExcept
-    return connection.query(text, [...values, limits, queues.map(ranksOf), ...keys])
+    return connection.query(text, [...values, limits, ranks, ...keys])
   }
 
   /** What limited queues have before the claim. */
@@ -227,7 +233,8 @@ export class Transaction {
     const limited = this.units.flatMap(({ work }) => work.due?.queues.filter(isLimited) ?? [])
     if (limited.length === 0) return Promise.resolve([])
     const values = [limited.map(({ queue }) => queue), limited.map(({ most }) => most)]
-    return connection.query(this.parts.sql.freePlaces, values)
+    const { freePlaces, freeBatches } = this.parts.sql
+    return connection.query(limited.some(isBatched) ? freeBatches : freePlaces, values)
   }
 
   // ── both ───────────────────────────────────────────────────────────────────────────────────────
@@ -310,6 +317,10 @@ export class Transaction {
   unsettled(): Unit[] {
     return this.units.filter((unit) => !this.left.has(unit) && !this.refused.has(unit))
   }
+}
+
+function isBatched(ref: QueueRef): boolean {
+  return batchOf(ref) > 1
 }
 
 function isLimited({ most }: QueueRef): boolean {

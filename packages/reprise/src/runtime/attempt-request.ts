@@ -15,8 +15,8 @@ export class AttemptRequest implements BudgetRequest {
   readonly ref: BudgetRef
   readonly attemptTimeoutMs: number | undefined
   readonly #environment: Environment
-  /** Undefined for a call that has not begun: its deadline counts from now. */
-  readonly #deadlineMs: number | undefined
+  /** `NaN` for a call that has not begun: its deadline counts from now. */
+  #deadlineMs: number
   readonly #timeoutMs: number
 
   constructor(
@@ -34,7 +34,7 @@ export class AttemptRequest implements BudgetRequest {
     this.ref = ref
     this.attemptTimeoutMs = policy.attemptTimeoutMs
     this.#environment = environment
-    this.#deadlineMs = deadlineMs
+    this.#deadlineMs = deadlineMs ?? NaN
     this.#timeoutMs = policy.timeoutMs ?? Infinity
   }
 
@@ -43,7 +43,14 @@ export class AttemptRequest implements BudgetRequest {
   }
 
   get deadlineMs(): number {
-    return this.#deadlineMs ?? (this.#timeoutMs === Infinity ? Infinity : this.now + this.#timeoutMs)
+    if (this.#deadlineMs === this.#deadlineMs) return this.#deadlineMs
+    return this.#timeoutMs === Infinity ? Infinity : this.now + this.#timeoutMs
+  }
+
+  /** Makes it the request of a call with this deadline. */
+  until(deadlineMs: number): this {
+    this.#deadlineMs = deadlineMs
+    return this
   }
 
   toJSON(): BudgetRequest {

@@ -8,23 +8,23 @@
  */
 import type { Breaker } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
+import { isNotYet } from '../core/classify.js'
 import type { LaunchGates, Start } from '../core/decide.js'
 import { AttemptTimeoutError, withoutStack } from '../core/errors.js'
 import { BudgetPanic, checkDecision, NO_BUDGET } from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { Timer } from '../core/time.js'
-import type { AttemptRecord, Timeline } from '../core/timeline.js'
+import type { AttemptRecord } from '../core/timeline.js'
 import type { AttemptKind, AttemptResult, BreakerPhase } from '../core/words.js'
 import { ask, both, conclude, findBudget, giveBack, PairedGrant, panic, peekAt, returnUnused } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
 import type { CallRecord } from './call-record.js'
 import type { Context } from './context.js'
-import { type Past, timelineFrom } from './history.js'
+import type { Past } from './history.js'
 import type { Plan } from './plan.js'
-import type { TimelineSource } from './rejection.js'
 import type { WheelLinks } from './timer-wheel.js'
 
-export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSource {
+export class Attempt implements LaunchGates, Timer, WheelLinks, Past {
   wheelNext = undefined
   wheelPrev = undefined
   wheelDue = 0
@@ -89,7 +89,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   /** Of the moment where the call has a limit or is watched, else of the turn. */
   get now(): number {
     const { environment } = this.plan
-    return this.call?.session ? environment.exactMs() : environment.nowMs()
+    return this.call?.session ? environment.stretchMs() : environment.nowMs()
   }
 
   get aborted(): boolean {
@@ -174,12 +174,12 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     if (this.plan.policy.attemptTimeoutMs !== undefined) this.plan.environment.cancel(this)
   }
 
-  /** The breaker hears of successes and failures, not of aborts. */
+  /** The breaker hears of successes and failures, not of aborts, nor of what is only not there yet. */
   informBreaker(): void {
     const { breaker } = this.plan
     if (breaker === undefined) return
     if (this.result === 'success') breaker.success(this.epoch)
-    else if (this.result === 'aborted') breaker.giveBack(this.epoch)
+    else if (this.result === 'aborted' || isNotYet(this.error)) breaker.giveBack(this.epoch)
     else breaker.failure(this.epoch, this.endMs)
   }
 
@@ -239,12 +239,6 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     if (!grant?.allowed || this.request === undefined) return
     const { budget, request } = this
     returnUnused(this.plan.environment, { budget, request, decision: grant }, this.now)
-  }
-
-  /** Of a call that ended with this attempt, its first. */
-  timeline(): Timeline {
-    const elapsedMs = Math.max(0, this.endMs - this.startMs)
-    return timelineFrom({ plan: this.plan, history: this, totalDelayMs: 0, elapsedMs })
   }
 
   toRecord(): AttemptRecord {

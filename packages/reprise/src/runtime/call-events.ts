@@ -16,7 +16,7 @@ export type DecisionMode = Extract<RepriseEvent, { type: 'budget_decision' }>['m
 export function started(call: CallRecord): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
-  environment.emit({ type: 'call_started', timeMs: environment.exactMs(), key, callId, attempt: 0, attempts })
+  environment.emit({ type: 'call_started', timeMs: environment.stretchMs(), key, callId, attempt: 0, attempts })
 }
 
 export function attemptStarted(call: CallRecord, begun: Attempt): void {
@@ -69,7 +69,7 @@ export function decision(call: CallRecord, asked: Attempt, ref: BudgetRef, mode:
   const { key, callId, attempts } = call
   environment.emit({
     type: 'budget_decision',
-    timeMs: environment.exactMs(),
+    timeMs: environment.stretchMs(),
     key,
     callId,
     attempt: asked.attempt,
@@ -88,7 +88,7 @@ export function decision(call: CallRecord, asked: Attempt, ref: BudgetRef, mode:
 export function parked(call: CallRecord, inLine: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
-  const timeMs = environment.exactMs()
+  const timeMs = environment.stretchMs()
   const budget = inLine.budgetRef?.name ?? ''
   const { attempt, launch } = inLine
   environment.emit({ type: 'parked', timeMs, key, callId, attempt, attempts, launch, budget })
@@ -98,7 +98,7 @@ export function parked(call: CallRecord, inLine: Attempt): void {
 export function waiting(call: CallRecord, error: unknown): void {
   const { environment } = call.plan
   const { key, callId, attempts, failures, lastDelayMs: delayMs } = call
-  const timeMs = environment.exactMs()
+  const timeMs = environment.stretchMs()
   const nextAttempt = failures + 1
   environment.emit({
     type: 'waiting',
@@ -117,7 +117,7 @@ export function succeeded(call: CallRecord, attempt: number): void {
   const { environment } = call.plan
   const { key, callId, attempts, totalDelayMs } = call
   const { attemptsMade, launches } = call.made()
-  const timeMs = environment.exactMs()
+  const timeMs = environment.stretchMs()
   environment.emit({
     type: 'call_succeeded',
     timeMs,
@@ -141,7 +141,7 @@ export function failed(
   const { environment } = call.plan
   const { key, callId, attempts, totalDelayMs } = call
   const { attemptsMade, launches } = call.made()
-  const timeMs = environment.exactMs()
+  const timeMs = environment.stretchMs()
   environment.emit({
     type: 'call_failed',
     timeMs,

@@ -167,7 +167,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   /** Whether what a classifier threw is only noted and reported. */
   protected recovers({ error }: Thrown): boolean {
     const { recoverHookErrors } = this.plan.environment
-    this.notes = [...this.notes, 'panic_in_classifier']
+    this.notes = Object.freeze([...this.notes, 'panic_in_classifier'])
     if (recoverHookErrors) report(error)
     return recoverHookErrors
   }
@@ -191,6 +191,6 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   /** Of the moment where somebody watches or a limit counts, else of the turn. */
   protected nowMs(): number {
     const { environment } = this.plan
-    return this.session === null ? environment.nowMs() : environment.exactMs()
+    return this.session === null ? environment.nowMs() : environment.stretchMs()
   }
 }

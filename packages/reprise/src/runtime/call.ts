@@ -58,8 +58,13 @@ export class Call extends CallRecord implements RetryGates, Timer {
     return new Promise((resolve, reject) => {
       const call = new Call(plan, operation, null)
       call.attach(captureScope(), resolve, reject)
-      call.session = new Session(call, signal, inspecting)
-      begin(call)
+      plan.environment.beginStretch()
+      try {
+        call.session = new Session(call, signal, inspecting)
+        begin(call)
+      } finally {
+        plan.environment.endStretch()
+      }
     })
   }
 
@@ -175,17 +180,30 @@ export class Call extends CallRecord implements RetryGates, Timer {
       attempt.release()
       return
     }
-    if (policy.attemptTimeoutMs !== undefined) environment.schedule(attempt, attempt.startMs + policy.attemptTimeoutMs)
+    if (policy.attemptTimeoutMs !== undefined)
+      environment.schedule(attempt, environment.exactMs() + policy.attemptTimeoutMs)
     if (session !== null && policy.hedge !== undefined && attempt.kind === 'retry') {
       session.race = new Race(this, policy.hedge, attempt)
     }
+    environment.endStretch()
     void outcomeOf(this.operation, attempt.context).then(
-      (value) => this.fulfilled(attempt, value),
-      (error) => this.rejected(attempt, error),
+      (value) => this.ended(true, attempt, value),
+      (error) => this.ended(false, attempt, error),
     )
   }
 
   // ── after an attempt ───────────────────────────────────────────────────────────────────────────
+
+  private ended(succeeded: boolean, attempt: Attempt, result: unknown): void {
+    const { environment } = this.plan
+    environment.beginStretch()
+    try {
+      if (succeeded) this.fulfilled(attempt, result)
+      else this.rejected(attempt, result)
+    } finally {
+      environment.endStretch()
+    }
+  }
 
   private fulfilled(attempt: Attempt, value: unknown): void {
     if (attempt.result !== undefined) {
@@ -359,7 +377,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.close(undefined, undefined, undefined)
     this.concludeRunning('aborted', 'winner')
     if (this.plan.environment.observed) events.succeeded(this, winner.attempt)
-    this.resolve(this.session?.inspecting ? inspectedSuccess(value, this) : value)
+    this.resolve(this.session?.inspecting ? inspectedSuccess(value, this.timeline()) : value)
   }
 
   private stop(reason: StopReason): void {

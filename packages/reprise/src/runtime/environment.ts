@@ -3,6 +3,7 @@
  * Imports core and the runtime's own small parts.
  * Times are those of `core/epoch-time.ts`, so executors that share a clock and a budget agree on them.
  */
+import { isPromise, PROMISED } from '../core/answer.js'
 import type { Breaker } from '../core/breaker.js'
 import type { Budget } from '../core/budget.js'
 import { epochOffsetMs } from '../core/epoch-time.js'
@@ -55,6 +56,10 @@ export class Environment {
   actor: Actor | undefined
   #observers: readonly Observer[]
   readonly #offsetMs: number
+  #inStretch = false
+  /** Whether `stretchMs` was read in the stretch that goes on. */
+  #isFresh = false
+  #stretchMs = 0
   readonly #lines: WeakMap<Budget, BudgetLine>
   /** Of the budget that was asked for last: most often the next call has the same. */
   #lastLine: BudgetLine | undefined = undefined
@@ -62,7 +67,11 @@ export class Environment {
   constructor(options: EnvironmentOptions) {
     this.clock = options.clock
     this.random = options.random
-    this.draw = () => options.random()
+    this.draw = () => {
+      const chance = options.random()
+      if (isPromise(chance)) throw new TypeError(`random ${PROMISED}`)
+      return chance
+    }
     this.budgets = options.budgets
     this.missingBudgetMode = options.missingBudgetMode
     this.recoverHookErrors = options.recoverHookErrors
@@ -90,7 +99,32 @@ export class Environment {
 
   /** The time of this moment: for limits, waits, observers and timelines that were asked for. */
   exactMs(): number {
-    return this.clock.monotonicMs() + this.#offsetMs
+    this.#stretchMs = this.clock.monotonicMs() + this.#offsetMs
+    return this.#stretchMs
+  }
+
+  /** Within a stretch the time that was read in it last; outside of one the time of this moment. */
+  stretchMs(): number {
+    return this.#isFresh ? this.#stretchMs : this.#readStretch()
+  }
+
+  #readStretch(): number {
+    this.#isFresh = this.#inStretch
+    return this.exactMs()
+  }
+
+  /**
+   * Work of this call begins that goes on without a pause: one reading of the clock serves all of it. Whoever else begins
+   * one in between reads the clock anew, and so does all that follows its end.
+   */
+  beginStretch(): void {
+    this.#inStretch = true
+    this.#isFresh = false
+  }
+
+  endStretch(): void {
+    this.#inStretch = false
+    this.#isFresh = false
   }
 
   /** `Infinity` is never. */
@@ -161,7 +195,7 @@ export class Environment {
     const { key, callId, attempt, attempts } = this.actor ?? { key: breaker.key, callId: 0, attempt: 0, attempts: 0 }
     this.emit({
       type: 'breaker_changed',
-      timeMs: this.exactMs(),
+      timeMs: this.stretchMs(),
       key,
       callId,
       attempt,

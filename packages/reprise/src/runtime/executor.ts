@@ -4,12 +4,14 @@
 import type { Breaker } from '../core/breaker.js'
 import type { BudgetLookup } from '../core/gate.js'
 import type { PolicyArgument } from '../core/policy.js'
+import { didYouMean } from '../core/problems.js'
 import { Call } from './call.js'
 import type { Operation } from './context.js'
 import {
   environmentOf,
   expectCallOptions,
   type ExecutorOptions,
+  oneAttempt,
   policiesOf,
   type StrictOptions,
 } from './executor-options.js'
@@ -17,7 +19,7 @@ import { runBare, runFirst } from './first.js'
 import type { Inspection } from './inspection.js'
 import type { Plan } from './plan.js'
 import { PlanBook } from './plan-book.js'
-import { expectSignal } from './signal-hub.js'
+import { expectCall, notAFunction, startCall } from './start-call.js'
 import { expectStrict } from './strict-keys.js'
 
 /** Options of one call. `T`: what the operation gives. */
@@ -69,15 +71,17 @@ export interface Executor<Key extends string = string> {
   breaker(key: string): Breaker | undefined
 }
 
-export class PolicyExecutor implements Executor {
+class PolicyExecutor implements Executor {
   private readonly book: PlanBook
+  readonly #keys: readonly string[]
   readonly budgets: BudgetLookup | undefined
 
-  /** `anonymous`: the key says nothing, so a breaker without a key of its own belongs to its policy object. */
-  constructor(options: ExecutorOptions = {}, anonymous = false) {
-    const environment = environmentOf(options, anonymous ? 'retry' : 'createExecutor')
+  constructor(options: ExecutorOptions = {}) {
+    const environment = environmentOf(options)
+    const policies = policiesOf(options)
     this.budgets = environment.budgets
-    this.book = new PlanBook(environment, policiesOf(options), anonymous)
+    this.book = new PlanBook(environment, policies, false)
+    this.#keys = [...policies.byKey.keys()]
   }
 
   run<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<T> {
@@ -86,16 +90,6 @@ export class PolicyExecutor implements Executor {
       return (known.bare ? runBare(known, operation) : runFirst(known, operation, false)) as Promise<T>
     }
     return this.#startWith(key, operation, options, false) as Promise<T>
-  }
-
-  /** `run` with its options taken apart: for `retry`, which has them so. */
-  runWith<T>(
-    key: string,
-    operation: Operation<T>,
-    policy: PolicyArgument | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
-    return this.start(key, operation, policy, signal, false) as Promise<T>
   }
 
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
@@ -123,43 +117,23 @@ export class PolicyExecutor implements Executor {
     options: CallOptions | undefined,
     inspecting: boolean,
   ): Promise<unknown> {
-    try {
-      expectCallOptions(options)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-    return this.start(key, operation, options?.policy, options?.signal, inspecting)
-  }
-
-  private start(
-    key: string,
-    operation: Operation<unknown>,
-    policy: PolicyArgument | undefined,
-    signal: AbortSignal | undefined,
-    inspecting: boolean,
-  ): Promise<unknown> {
+    const signal = options?.signal
     let plan: Plan | undefined
     try {
-      if (typeof operation !== 'function') throw notAFunction(operation, key)
-      if (signal !== undefined) expectSignal(signal)
-      plan = this.book.find(key, policy)
+      expectCallOptions(options)
+      expectCall(operation, signal, key)
+      plan = this.book.find(key, options?.policy)
     } catch (error) {
       return Promise.reject(error)
     }
-    if (plan === undefined) return this.#refuse(key, operation, signal, inspecting)
-    if (!plan.light || signal !== undefined) {
-      return Call.open(plan, operation, signal, inspecting, (call) => call.begin(undefined))
-    }
-    return plan.bare && !inspecting ? runBare(plan, operation) : runFirst(plan, operation, inspecting)
+    if (plan !== undefined) return startCall(plan, operation, signal, inspecting)
+    return Call.open(this.#refusedPlan(key), operation, signal, inspecting, (call) => call.begin('no_policy'))
   }
 
-  #refuse(
-    key: string,
-    operation: Operation<unknown>,
-    signal: AbortSignal | undefined,
-    inspecting: boolean,
-  ): Promise<unknown> {
-    return Call.open(this.book.refusedPlan(key), operation, signal, inspecting, (call) => call.begin('no_policy'))
+  /** For a call that is refused for want of a policy. */
+  #refusedPlan(key: string): Plan {
+    const near = didYouMean(key, this.#keys)?.replace('did', 'Did')
+    return this.book.makePlan(key, { ...oneAttempt(), notes: near === undefined ? [] : [near] }, false)
   }
 }
 
@@ -182,11 +156,4 @@ export function createExecutor(options?: ExecutorOptions): Executor {
   const executor = new PolicyExecutor(options)
   if (options?.strictKeys === true) expectStrict(options, executor.budgets)
   return executor
-}
-
-function notAFunction(operation: unknown, key?: unknown): TypeError {
-  const isPromise = operation instanceof Promise
-  const kind = isPromise ? 'a promise' : operation === null ? 'null' : typeof operation
-  const cure = typeof key === 'function' ? ': the key comes first' : isPromise ? ': write `() => fetch(url)`' : ''
-  return new TypeError(`The operation must be a function, not ${kind}${cure}`)
 }

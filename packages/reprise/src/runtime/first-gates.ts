@@ -17,6 +17,8 @@ export class FirstGates implements LaunchGates {
   readonly breaker: Breaker | undefined
   /** Undefined where no budget is named. */
   readonly request: BudgetRequest | undefined
+  /** What a budget is told at the end of a success, where a deadline has to be told: one for all calls, since it is only lent. */
+  readonly #ended: AttemptRequest | undefined
   /** The budget that was asked last: read it right after asking. */
   budget: Budget | undefined = undefined
   private readonly environment: Environment
@@ -34,6 +36,7 @@ export class FirstGates implements LaunchGates {
     this.breaker = breaker
     this.request =
       budget === undefined ? undefined : new AttemptRequest(environment, policy, key, FIRST, budget, undefined)
+    this.#ended = budget === undefined || policy.timeoutMs === undefined ? undefined : this.requestUntil(Infinity)
   }
 
   get now(): number {
@@ -66,14 +69,14 @@ export class FirstGates implements LaunchGates {
     this.breaker?.success(epoch)
     if (request === undefined || !hearsOfEnd(budget, decision)) return
     const { timeoutMs } = this.policy
-    const asked = timeoutMs === undefined ? request : this.requestUntil(startMs + timeoutMs)
+    const asked = timeoutMs === undefined ? request : (this.#ended as AttemptRequest).until(startMs + timeoutMs)
     if (budget?.conclude !== undefined) conclude(environment, budget, decision, asked, this.#successSince(startMs))
     if (decision.release === undefined && budget?.settle === undefined) return
     giveBack(environment, budget, decision, asked, this.#successSince(startMs))
   }
 
   /** The shared request counts its deadline from whenever it is read, which is too late at the end of an attempt. */
-  requestUntil(deadlineMs: number): BudgetRequest {
+  requestUntil(deadlineMs: number): AttemptRequest {
     const { environment, policy, key } = this
     return new AttemptRequest(environment, policy, key, FIRST, policy.budget as BudgetRef, deadlineMs)
   }

@@ -14,6 +14,7 @@ import { Attempt } from './attempt.js'
 import { Call } from './call.js'
 import { Context, FIRST, type Operation, outcomeOf } from './context.js'
 import { FirstRefusal } from './first-refusal.js'
+import { successTimeline } from './history.js'
 import { inspectedSuccess } from './inspection.js'
 import { PlainFailure } from './plain-failure.js'
 import type { Plan } from './plan.js'
@@ -95,13 +96,15 @@ function inspectUntimed(
   budget: Budget | undefined,
 ): Promise<unknown> {
   const { environment } = plan
-  const first = Attempt.first(plan, start, budget, environment.exactMs())
+  const startMs = environment.exactMs()
   return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(
     (value) => {
-      first.end('success', undefined, environment.exactMs())
-      return inspectedSuccess(value, first)
+      const endMs = environment.exactMs()
+      plan.firstGates.succeeded(start, budget, startMs)
+      return inspectedSuccess(value, successTimeline(plan, start, startMs, endMs))
     },
     (error: unknown) => {
+      const first = Attempt.first(plan, start, budget, startMs)
       first.end('failure', error, environment.exactMs())
       const call = new Call(plan, operation, first)
       call.session = new Session(call, undefined, true, first.startMs)

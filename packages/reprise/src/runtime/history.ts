@@ -2,6 +2,7 @@
  * The attempts of a call, newest first, as the objects that ran them; records are made when a timeline is asked for.
  * Imports core and types.
  */
+import type { Start } from '../core/decide.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptResult } from '../core/words.js'
 import type { Plan } from './plan.js'
@@ -21,13 +22,44 @@ export interface TimelineParts extends Omit<Timeline, 'key' | 'policy' | 'notes'
   readonly history: Past | null
 }
 
-/** `notes`: those of the plan, and what was noted during the call. */
+/** `notes`: those of the plan, and what was noted during the call; frozen. */
 export function timelineFrom(parts: TimelineParts, notes = parts.plan.notes): Timeline {
   const { plan, history, stopReason, budgetReason, totalDelayMs, elapsedMs } = parts
   const { key, policy } = plan
   const attempts = recordsOf(history)
-  const frozenNotes = Object.freeze([...notes])
-  return Object.freeze({ key, policy, notes: frozenNotes, attempts, stopReason, budgetReason, totalDelayMs, elapsedMs })
+  return Object.freeze({ key, policy, notes, attempts, stopReason, budgetReason, totalDelayMs, elapsedMs })
+}
+
+/** Of a call whose first attempt has succeeded: no object is made but what the timeline consists of. */
+export function successTimeline(plan: Plan, { decision, breaker }: Start, startMs: number, endMs: number): Timeline {
+  const { key, policy, notes } = plan
+  const record: AttemptRecord = Object.freeze({
+    attempt: 1,
+    launch: 1,
+    kind: 'retry',
+    hedge: false,
+    startMs,
+    endMs,
+    delayBeforeMs: 0,
+    parkedMs: 0,
+    outcome: 'success',
+    won: true,
+    error: undefined,
+    budget: policy.budget?.name,
+    budgetAllowed: decision.allowed,
+    budgetReason: decision.reason,
+    breaker,
+  })
+  return Object.freeze({
+    key,
+    policy,
+    notes,
+    attempts: Object.freeze([record]),
+    stopReason: undefined,
+    budgetReason: undefined,
+    totalDelayMs: 0,
+    elapsedMs: Math.max(0, endMs - startMs),
+  })
 }
 
 /** When the first attempt started; 0 if there was none. */

@@ -21,8 +21,12 @@ export type Inspection<T> =
       readonly timeline: Timeline
     }
 
-export function inspectedSuccess(value: unknown, source: TimelineSource): Inspection<unknown> {
-  return { ok: true, value, timeline: source.timeline() }
+/**
+ * The timeline is made here and not when it is read: a property that makes it would have to be an own one, for whoever
+ * spreads or clones the record, and that costs more than the timeline.
+ */
+export function inspectedSuccess(value: unknown, timeline: Timeline): Inspection<unknown> {
+  return { ok: true, value, timeline }
 }
 
 export function inspectedFailure(error: unknown, source: TimelineSource): Inspection<unknown> {

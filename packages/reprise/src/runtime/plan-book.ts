@@ -6,10 +6,9 @@ import { Breaker } from '../core/breaker.js'
 import { LatencyHistogram } from '../core/latency.js'
 import { IN_CODE, type NormalizedPolicy, normalizePolicy } from '../core/normalize.js'
 import type { BreakerPolicy, Policy, PolicyArgument } from '../core/policy.js'
-import { didYouMean } from '../core/problems.js'
 import { BoundedMap } from '../core/bounded-map.js'
 import type { Environment } from './environment.js'
-import { type GivenPolicies, missingBudgets, oneAttempt } from './executor-options.js'
+import { type GivenPolicies, missingBudgets } from './executor-options.js'
 import { warn } from './hook-errors.js'
 import { Plan } from './plan.js'
 
@@ -35,7 +34,6 @@ export class PlanBook {
   readonly #anonymous: boolean
   readonly #fallback: NormalizedPolicy | undefined
   readonly #isStrict: boolean
-  readonly #keys: readonly string[]
   private readonly plans: BoundedMap<Plan>
   readonly #plansOfPolicies = new WeakMap<object, BoundedMap<Plan>>()
   private readonly breakers: BoundedMap<KeptBreaker>
@@ -51,10 +49,9 @@ export class PlanBook {
     this.#anonymous = anonymous
     this.#fallback = fallback
     this.#isStrict = isStrict
-    this.#keys = [...byKey.keys()]
     this.plans = new BoundedMap(byKey.size + MAX_PLANS, (plan) => !byKey.has(plan.key))
     this.breakers = new BoundedMap(byKey.size + MAX_BREAKERS, ({ breaker, pinned }) => breaker.idle && !pinned)
-    for (const [key, policy] of byKey) this.plans.set(key, this.#makePlan(key, policy, true))
+    for (const [key, policy] of byKey) this.plans.set(key, this.makePlan(key, policy, true))
   }
 
   /** The plan of a key that has been seen before. */
@@ -70,15 +67,9 @@ export class PlanBook {
     }
     const known = this.plans.get(key)
     if (known !== undefined || this.#fallback === undefined) return known
-    const plan = this.#makePlan(key, this.#fallback, false)
+    const plan = this.makePlan(key, this.#fallback, false)
     this.plans.set(key, plan)
     return plan
-  }
-
-  /** For a call that is refused for want of a policy. */
-  refusedPlan(key: string): Plan {
-    const near = didYouMean(key, this.#keys)?.replace('did', 'Did')
-    return this.#makePlan(key, { ...oneAttempt(), notes: near === undefined ? [] : [near] }, false)
   }
 
   breaker(key: string): Breaker | undefined {
@@ -94,18 +85,19 @@ export class PlanBook {
   }
 
   #findPlanOfPolicy(key: string, input: PolicyArgument): Plan {
-    if (typeof input !== 'object') return this.#makePlan(key, normalizePolicy(input, IN_CODE), false)
+    if (typeof input !== 'object') return this.makePlan(key, normalizePolicy(input, IN_CODE), false)
     let plans = this.#plansOfPolicies.get(input)
     const known = plans?.get(key)
     if (known !== undefined) return known
-    const plan = this.#makePlan(key, normalizePolicy(input, IN_CODE), false)
+    const plan = this.makePlan(key, normalizePolicy(input, IN_CODE), false)
     plans ??= new BoundedMap(MAX_PLANS, () => true)
     plans.set(key, plan)
     this.#plansOfPolicies.set(input, plans)
     return plan
   }
 
-  #makePlan(key: string, { policy, notes }: NormalizedPolicy, pinned: boolean): Plan {
+  /** `pinned`: its breaker is kept whatever happens. */
+  makePlan(key: string, { policy, notes }: NormalizedPolicy, pinned: boolean): Plan {
     const settings = policy.breaker
     const latency = policy.hedge?.percentile === undefined ? undefined : this.#latencyOf(key)
     const breaker = settings === undefined ? undefined : this.#breakerFor(key, settings, pinned)

@@ -43,7 +43,7 @@ export class Plan {
   ) {
     this.key = key
     this.policy = policy
-    this.notes = notes
+    this.notes = Object.freeze(notes)
     this.environment = environment
     this.breaker = breaker
     this.latency = latency

@@ -40,7 +40,7 @@ export class Session implements Timer, WheelLinks, AbortListener {
     this.signal = signal
     this.inspecting = inspecting
     this.callId = environment.observed ? nextCallId() : 0
-    this.startedMs = startedMs ?? environment.exactMs()
+    this.startedMs = startedMs ?? environment.stretchMs()
     this.deadlineAtMs = policy.timeoutMs === undefined ? null : this.startedMs + policy.timeoutMs
   }
 

@@ -9,6 +9,7 @@ import { type AsyncScope, captureScope } from './async-context.js'
 import { Attempt } from './attempt.js'
 import { Call, type Settle } from './call.js'
 import { Context, FIRST, type Operation, outcomeOf } from './context.js'
+import { successTimeline } from './history.js'
 import { inspectedSuccess } from './inspection.js'
 import type { Plan } from './plan.js'
 import type { WheelLinks } from './timer-wheel.js'
@@ -84,14 +85,10 @@ export class TimedFirst implements Timer, WheelLinks {
     if (this.abandoned !== undefined) return this.abandoned.release()
     const { plan, start, budget } = this
     plan.environment.cancel(this)
-    if (this.inspecting) {
-      const attempt = this.toAttempt()
-      attempt.end('success', undefined, plan.environment.exactMs())
-      this.resolve?.(inspectedSuccess(value, attempt))
-    } else {
-      plan.firstGates.succeeded(start, budget, this.startMs)
-      this.resolve?.(value)
-    }
+    const { startMs, inspecting } = this
+    const endMs = inspecting ? plan.environment.exactMs() : 0
+    plan.firstGates.succeeded(start, budget, startMs)
+    this.resolve?.(inspecting ? inspectedSuccess(value, successTimeline(plan, start, startMs, endMs)) : value)
     this.scope?.emitDestroy()
   }
 

@@ -75,4 +75,103 @@ describe('virtual time', () => {
     expect(times).toEqual([5])
     expect(events.now).toBe(10)
   })
+
+  it('fires an event once, at its new time, that was cancelled and scheduled again in the millisecond that runs', () => {
+    const events = new EventQueue(10)
+    const seen: [string, number][] = []
+    const note = (name: string): Note => new Note(() => seen.push([name, events.now]))
+    const again = note('again')
+    const act = new Note(() => {
+      events.cancel(again)
+      events.schedule(again, 1.9)
+    })
+    events.schedule(act, 1.1)
+    events.schedule(again, 1.2)
+    events.schedule(note('planned'), 1.5)
+    events.run()
+    expect(seen).toEqual([
+      ['planned', 1.5],
+      ['again', 1.9],
+    ])
+  })
+
+  it('fires what a plain list of events would, whatever is scheduled, moved and cancelled in between', () => {
+    const time = fc.integer({ min: 0, max: 80 }).map((quarters) => quarters / 4)
+    const order = fc.record({ name: fc.nat(30), at: fc.option(time, { nil: undefined }) })
+    const steps = fc.array(fc.array(order, { maxLength: 6 }), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(steps, (orders) => {
+        const end = 18
+        const events = new EventQueue(end)
+        const list = new ListOfEvents(end)
+        const fired = firings((fire) => new Note(fire), events, orders)
+        events.run()
+        const expected = firings((fire) => ({ fire }), list, orders)
+        list.run()
+        expect(fired).toEqual(expected)
+      }),
+    )
+  })
 })
+
+interface Queue<E> {
+  now: number
+  schedule(event: E, atMs: number): void
+  cancel(event: E): void
+}
+
+/** Schedules events (a time) and cancels others (none): the first list at the start, each firing the next list of them. */
+function firings<E extends object>(
+  make: (fire: () => void) => E,
+  queue: Queue<E>,
+  orders: readonly (readonly { readonly name: number; readonly at: number | undefined }[])[],
+): [number, number][] {
+  const fired: [number, number][] = []
+  const left = [...orders]
+  const obey = (): void => {
+    for (const { name, at } of left.shift() ?? []) {
+      const event = named[name]
+      if (event === undefined) continue
+      if (at === undefined) queue.cancel(event)
+      else queue.schedule(event, at)
+    }
+  }
+  const named: E[] = Array.from({ length: 31 }, (_, name) =>
+    make(() => {
+      fired.push([name, queue.now])
+      obey()
+    }),
+  )
+  obey()
+  return fired
+}
+
+/** The same without a calendar: always the first of those that are due soonest. */
+class ListOfEvents implements Queue<{ fire(): void }> {
+  now = 0
+  private readonly endMs: number
+  private entries: { readonly event: { fire(): void }; readonly dueMs: number }[] = []
+
+  constructor(endMs: number) {
+    this.endMs = endMs
+  }
+
+  schedule(event: { fire(): void }, atMs: number): void {
+    this.cancel(event)
+    this.entries.push({ event, dueMs: Math.max(atMs, this.now) })
+  }
+
+  cancel(event: { fire(): void }): void {
+    this.entries = this.entries.filter((entry) => entry.event !== event)
+  }
+
+  run(): void {
+    for (;;) {
+      const [next] = this.entries.toSorted((a, b) => a.dueMs - b.dueMs)
+      if (next === undefined || next.dueMs >= this.endMs) return
+      this.cancel(next.event)
+      this.now = next.dueMs
+      next.event.fire()
+    }
+  }
+}

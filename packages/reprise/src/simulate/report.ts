@@ -107,7 +107,7 @@ export function reportOn(name: string, scenario: Scenario, tally: Tally): Report
     goodput: goodput(scenario, tally),
     wasted: ratio(tally.retriesThatFailed, calls),
     extra: ratio(tally.retries, calls),
-    latencyMs: { p50: tally.latencyMs(50), p99: tally.latencyMs(99) },
+    latencyMs: tally.latencyMs(),
     seconds: {
       calls: part(tally.calls),
       attempts: part(tally.attempts),

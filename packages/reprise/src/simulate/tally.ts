@@ -76,9 +76,11 @@ export class Tally {
     return ms >= this.faultStartMs && ms < this.faultEndMs
   }
 
-  latencyMs(percentile: number): number {
+  /** Of the calls that succeeded. */
+  latencyMs(): { readonly p50: number; readonly p99: number } {
     const sorted = Float64Array.from(this.latenciesMs).sort()
-    return sorted[Math.ceil((sorted.length * percentile) / 100) - 1] ?? 0
+    const at = (percentile: number): number => sorted[Math.ceil((sorted.length * percentile) / 100) - 1] ?? 0
+    return { p50: at(50), p99: at(99) }
   }
 }
 

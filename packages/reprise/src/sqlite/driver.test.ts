@@ -57,11 +57,13 @@ describe('an old SQLite', () => {
 
   it('is passed over for one that is not', async () => {
     let opened = 0
-    class NewDatabase extends OldDatabase {
-      override prepare(): { get(): { version: string } } {
+    class NewDatabase {
+      prepare(): object {
         opened++
-        return { get: () => ({ version: '3.53.0' }) }
+        return { setReturnArrays: () => undefined, columns: () => [{ name: 'version' }], get: () => ['3.53.0'] }
       }
+      exec(): void {}
+      close(): void {}
     }
     const load = async (name: SqliteDriverName): Promise<unknown> => {
       if (name === 'better-sqlite3') return { default: OldDatabase }
@@ -103,6 +105,22 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
     expect(codeOf(() => one.exec('BEGIN IMMEDIATE'))).toBe(RESULT_CODES.BUSY)
     one.close()
     other.close()
+  })
+
+  it('names the columns of every row, also of a statement that is older than one of them', async () => {
+    const database = await openDatabase(':memory:', driver)
+    database.exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, NULL), (2, 'x')`)
+    const all = database.prepare('SELECT * FROM t ORDER BY a')
+    const one = database.prepare('SELECT b, a FROM t WHERE a = ?')
+    expect(all.all().map((row) => ({ ...(row as object) }))).toEqual([
+      { a: 1, b: null },
+      { a: 2, b: 'x' },
+    ])
+    expect({ ...(one.get(2) as object) }).toEqual({ b: 'x', a: 2 })
+    expect(one.get(3)).toBeUndefined()
+    database.exec('ALTER TABLE t ADD COLUMN c DEFAULT 7')
+    expect({ ...(all.all()[0] as object) }).toEqual({ a: 1, b: null, c: 7 })
+    database.close()
   })
 
   it('writes the log back when it is closed, and leaves it when it is abandoned', { timeout: 20_000 }, async () => {

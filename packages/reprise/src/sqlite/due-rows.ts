@@ -3,6 +3,7 @@
  * layer and the port.
  */
 import { RANK_NUMBERS } from '../ledger/claim-order.js'
+import { batchOf, placesIn } from '../ledger/claim-places.js'
 import { fairShare } from '../ledger/fair-share.js'
 import type { DueRequest, QueueRef } from '../ledger/ledger.js'
 import { mostOf, queueKey } from '../ledger/queue-limit.js'
@@ -10,28 +11,33 @@ import { nameOf, type TaskKey } from '../ledger/records.js'
 import { gateOf, keyInRow, type SqlRow, taskOf, type TaskRow } from '../ledger/rows.js'
 import type { Statements } from './statements.js'
 
-/** The tasks that a claim takes, in the order in which they are decided; `places`: what limited queues had before. */
+/** The places that a claim takes, each with its tasks, in the order in which they are decided; `places`: what limited queues had before. */
 export function takeDue(
   sql: Statements,
   request: DueRequest,
   now: number,
-): { readonly rows: TaskRow[]; readonly places: ReadonlyMap<string, number> } {
+): { readonly taken: TaskRow[][]; readonly places: ReadonlyMap<string, number> } {
   const { queues, limit, except = [] } = request
   const names = namesOf(except)
   const places = new Map<string, number>()
   const due = queues.map((ref) => {
-    if (ref.most === undefined) return dueIn(sql, ref, limit, now, names)
-    const free = freePlaces(sql, ref)
-    places.set(ref.queue, free)
-    return dueIn(sql, ref, Math.min(limit, free), now, names)
+    let room = limit
+    if (ref.most !== undefined) {
+      const free = freePlaces(sql, ref)
+      places.set(ref.queue, free)
+      room = Math.min(limit, free)
+    }
+    const rows = dueIn(sql, ref, room * batchOf(ref), now, names)
+    return placesIn(rows, ref, ({ task }) => task).slice(0, room)
   })
-  return { rows: fairShare(due, limit), places }
+  return { taken: fairShare(due, limit), places }
 }
 
-/** How many more tasks of a limited queue may have an owner. */
+/** How many more places a limited queue has. */
 function freePlaces(sql: Statements, ref: QueueRef): number {
   const row = sql.gate.get(queueKey(ref.queue)) as SqlRow | undefined
-  const { tasks } = sql.countOwned.get(ref.queue) as { tasks: number }
+  const count = batchOf(ref) === 1 ? sql.countOwned : sql.countPlaces
+  const { tasks } = count.get(ref.queue) as { tasks: number }
   return Math.max(0, mostOf(ref, row && gateOf(row)) - tasks)
 }
 

@@ -6,8 +6,7 @@
  */
 import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from '../ledger/ledger.js'
 import { expectFinished, expectHistory } from '../ledger/limits.js'
-import type { OwnerRecord } from '../ledger/records.js'
-import { parse, type SqlRow, type SqlValue, text } from '../ledger/rows.js'
+import { ownerIn, type SqlRow, type SqlValue, text } from '../ledger/rows.js'
 import { classOfRow, TallyCounts } from '../ledger/tally.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import type { Statements } from './statements.js'
@@ -138,13 +137,10 @@ export class Housekeeping {
 
   /** There are as many as processes, so each may be looked at. */
   private dropOwners(beforeMs: number, limit: number): number {
-    const owners = (this.sql.owners.all() as SqlRow[]).map(
-      (row) => parse(row['record'], 'an owner') as unknown as OwnerRecord,
-    )
-    const gone = owners
-      .filter(({ id, leaseUntilMs }) => leaseUntilMs < beforeMs && this.sql.owns.get(id) === undefined)
-      .slice(0, limit)
-    for (const { id } of gone) this.sql.removeOwner.run(id)
+    const isOver = (row: SqlRow): boolean => (ownerIn(row)?.leaseUntilMs ?? -Infinity) < beforeMs
+    const over = (this.sql.owners.all() as SqlRow[]).filter(isOver).map(({ id }) => String(id))
+    const gone = over.filter((id) => this.sql.owns.get(id) === undefined).slice(0, limit)
+    for (const id of gone) this.sql.removeOwner.run(id)
     return gone.length
   }
 }

@@ -5,7 +5,7 @@
  * Invariant: a copy is there as a whole or not at all, and takes nobody's place.
  */
 import { statSync } from 'node:fs'
-import { TASK_STATUSES, type OwnerRecord } from '../ledger/records.js'
+import { TASK_STATUSES } from '../ledger/records.js'
 import {
   COPIED_TABLES,
   type CopiedCounts,
@@ -17,12 +17,20 @@ import {
   ROWS_AT_ONCE,
 } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
-import { parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
+import { ownersIn, type SqlRow, type SqlValue } from '../ledger/rows.js'
 import type { StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
 import { isAbsent } from './absent-file.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
-import { APPLICATION_ID, expectOurs, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import {
+  APPLICATION_ID,
+  expectKnown,
+  expectOurs,
+  migrate,
+  MIGRATIONS,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from './migrations.js'
 import { newFile } from './new-file.js'
 import { BEFORE_FIRST_PAGE, openSqlite } from './open-sqlite.js'
 import { RESULT_CODES, resultCode } from './result-codes.js'
@@ -106,9 +114,7 @@ function contentOf(database: SqliteDatabase): StoreContent {
     oldestDueAtMs: (all(`SELECT min(due_at) AS due FROM tasks WHERE status = 'waiting'`)[0]?.['due'] ?? null) as
       | number
       | null,
-    owners: all('SELECT record FROM owners ORDER BY id').map(
-      ({ record }) => parse(record, 'an owner') as unknown as OwnerRecord,
-    ),
+    owners: ownersIn(all('SELECT record FROM owners ORDER BY id')),
     deadLetters: all('SELECT count(*) AS letters FROM dead WHERE closed_at IS NULL')[0]?.['letters'] as number,
   }
 }
@@ -128,7 +134,9 @@ export async function pendingSqliteSql(file: string): Promise<readonly string[]>
 /** Copies it into a file that is not there yet, as of one moment; others go on writing. */
 export async function copySqlite(file: string, target: string): Promise<void> {
   await newFile(target, (partial) =>
-    looking(file, (database) => {
+    looking(file, (database, name) => {
+      // What a newer version keeps beside the tables that are known here, nobody would look after.
+      expectKnown(database, name)
       database.exec('PRAGMA query_only = 0')
       database.prepare('VACUUM INTO ?').run(partial)
     }),

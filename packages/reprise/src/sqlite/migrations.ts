@@ -155,11 +155,17 @@ export function schemaVersion(database: SqliteDatabase): number {
 /** For readers, which change nothing: the schema must be the one that this program knows. */
 export function expectCurrent(database: SqliteDatabase, name: string): void {
   expectOurs(database, name)
+  expectKnown(database, name)
   const version = schemaVersion(database)
-  if (version > SCHEMA_VERSION) throw newerFormat(name, version)
   if (version === SCHEMA_VERSION) return
   const message = `${name} has schema ${version}, and this program reads ${SCHEMA_VERSION}: run \`reprise store migrate\` first`
   throw new LedgerError('unusable', message)
+}
+
+/** Refuses a schema that a newer version wrote. */
+export function expectKnown(database: SqliteDatabase, name: string): void {
+  const version = schemaVersion(database)
+  if (version > SCHEMA_VERSION) throw newerFormat(name, version)
 }
 
 function newerFormat(name: string, version: number, known = SCHEMA_VERSION): LedgerError {

@@ -7,13 +7,19 @@
  * nothing any more, not even when the garbage collector or the end of the process closes its file.
  */
 import { resolve } from 'node:path'
+import type { SqlRow, SqlValue } from '../ledger/rows.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
+
+interface PreparedStatement extends SqliteStatement {
+  setReturnArrays(areArrays: boolean): void
+  columns(): readonly { readonly name: string }[]
+}
 
 interface Connection {
   readonly isTransaction: boolean
   open(): void
   exec(sql: string): unknown
-  prepare(sql: string): SqliteStatement
+  prepare(sql: string): PreparedStatement
   close(): void
 }
 
@@ -46,7 +52,7 @@ export class PrebuiltHandle implements SqliteDatabase {
   }
 
   prepare(sql: string): SqliteStatement {
-    return this.connection.prepare(sql)
+    return new PrebuiltStatement(this.connection.prepare(sql))
   }
 
   close(): void {
@@ -81,5 +87,48 @@ export class PrebuiltHandle implements SqliteDatabase {
   /** Closing would do it, but the connection is closed much later: until then it would keep others from writing. */
   private endTransaction(): void {
     if (this.connection.isTransaction) this.connection.exec('ROLLBACK')
+  }
+}
+
+/**
+ * Rows come from the driver as arrays and get their names here: the driver makes a call for each property, and rows of 20
+ * columns take 1.6 times as long from it.
+ */
+class PrebuiltStatement implements SqliteStatement {
+  private readonly statement: PreparedStatement
+  private names: readonly string[] = []
+  /** A row with all names. Copied for each row, which takes half as long as adding one name after the other. */
+  private blank: SqlRow = {}
+
+  constructor(statement: PreparedStatement) {
+    statement.setReturnArrays(true)
+    this.statement = statement
+  }
+
+  run(...values: SqlValue[]): ReturnType<SqliteStatement['run']> {
+    return this.statement.run(...values)
+  }
+
+  get(...values: SqlValue[]): SqlRow | undefined {
+    const found = this.statement.get(...values) as readonly SqlValue[] | undefined
+    return found && this.named(found)
+  }
+
+  all(...values: SqlValue[]): SqlRow[] {
+    return (this.statement.all(...values) as (readonly SqlValue[])[]).map((found) => this.named(found))
+  }
+
+  private named(values: readonly SqlValue[]): SqlRow {
+    // Also when `SELECT *` has more columns after a migration.
+    if (this.names.length !== values.length) this.learnNames()
+    const { names } = this
+    const row: Record<string, SqlValue> = { ...this.blank }
+    for (let column = 0; column < names.length; column++) row[names[column] as string] = values[column] as SqlValue
+    return row
+  }
+
+  private learnNames(): void {
+    this.names = this.statement.columns().map(({ name }) => name)
+    this.blank = Object.fromEntries(this.names.map((name) => [name, null]))
   }
 }

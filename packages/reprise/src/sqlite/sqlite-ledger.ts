@@ -9,6 +9,7 @@ import type {
   Compacted,
   CompactRequest,
   Creation,
+  ClaimDecision,
   Decided,
   DueRequest,
   Forgotten,
@@ -61,6 +62,7 @@ import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
   gateOf,
+  ownersIn,
   parse,
   runOf,
   tallyInRow,
@@ -151,16 +153,19 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+  async claim<T>(request: DueRequest, decide: ClaimDecision<T>): Promise<readonly T[]> {
     const { places, taken, results } = await this.queue.add(() => {
       const now = this.time.nowMs()
       const due = takeDue(this.sql, request, now)
-      const made = inTurn(due.rows, (row) => {
+      const seated = due.taken.flatMap((members, place) =>
+        members.map((row, index) => ({ row, seat: { place, isFirst: index === 0 } })),
+      )
+      const made = inTurn(seated, ({ row, seat }) => {
         const rows = new LockedRows(this.sql, now, request)
         rows.add(row.task, row)
-        return this.write(decide(row.task, rows), rows)
+        return this.write(decide(row.task, rows, seat), rows)
       })
-      return { places: due.places, taken: due.rows.map(({ task }) => task), results: made }
+      return { places: due.places, taken: due.taken.map((rows) => rows.map(({ task }) => task)), results: made }
     })
     tellFull(places, taken, request.onFull)
     return results
@@ -175,10 +180,7 @@ export class SqliteLedger implements Ledger {
   }
 
   owners(): Promise<readonly OwnerRecord[]> {
-    return this.queue.read(() => {
-      const rows = this.sql.owners.all() as SqlRow[]
-      return rows.map((row) => parse(row['record'], 'an owner') as unknown as OwnerRecord)
-    })
+    return this.queue.read(() => ownersIn(this.sql.owners.all() as SqlRow[]))
   }
 
   taskOwners(): Promise<readonly string[]> {

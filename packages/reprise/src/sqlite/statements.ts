@@ -58,6 +58,9 @@ export const SQL = {
   shortened: `UPDATE tasks SET attempts_kept = attempts_kept - ?, compacted_attempts = compacted_attempts + ?,
     compacted_until = MAX(COALESCE(compacted_until, -1e300), ?) WHERE pk = ?`,
   countOwned: 'SELECT COUNT(*) AS tasks FROM tasks WHERE owner IS NOT NULL AND queue = ?',
+  // Those that ride in the batch of another task take no place.
+  countPlaces: `SELECT COUNT(*) AS tasks FROM tasks WHERE owner IS NOT NULL AND queue = ?
+    AND COALESCE(json_extract(progress, '$.current.batch'), id) = id`,
   owns: 'SELECT 1 FROM tasks WHERE owner = ? LIMIT 1',
   removeTask: 'DELETE FROM tasks WHERE pk = ?',
   // So that finding those that no task has needs no look at the tasks.
@@ -99,7 +102,7 @@ export const SQL = {
   putGate: `INSERT INTO gates (key, kind, state, settings, manual_revision) VALUES (${marks(5)}) ON CONFLICT (key) DO UPDATE
     SET kind = excluded.kind, state = excluded.state, settings = excluded.settings,
     manual_revision = excluded.manual_revision`,
-  owners: 'SELECT record FROM owners ORDER BY id',
+  owners: 'SELECT id, record FROM owners ORDER BY id',
   putOwner: 'INSERT INTO owners (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   taskOwners: 'SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL',
   removeOwner: 'DELETE FROM owners WHERE id = ?',

@@ -1,7 +1,9 @@
 /**
  * What every ledger answers about many tasks, as cases of its contract. Imports the ledger's types, checks and samples.
  */
+import type { AnalyticsFilter } from '../ledger/analytics.js'
 import type { Ledger } from '../ledger/ledger.js'
+import type { LedgerEvent } from '../ledger/records.js'
 import { type Check, same } from './contract-checks.js'
 import { type SampleHistory, sampleAttempt, writeHistory } from './sample-history.js'
 
@@ -184,10 +186,29 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
       resumedTasks: 1,
       resumes: 3,
       recovered: 1,
+      resumedRuns: 0,
+      runResumes: 0,
     })
     same((await analytics.resumes({ sinceMs: 12 })).resumes, 2)
     same((await analytics.resumes({ queue: 'slow' })).interruptions, 0)
     same((await analytics.resumes({ scopeKind: 'task', scope: 'print' })).resumes, 0)
+  },
+
+  'counts runs that were taken up again, also where only waits were left': async (ledger) => {
+    const resumed = (run: string, atMs: number): LedgerEvent => {
+      const of = { scopeKind: 'run', scope: run, id: '' } as const
+      return { type: 'run_resumed', ...of, atMs, correlationId: run, detail: {} }
+    }
+    const events = [resumed('nightly', 1), resumed('nightly', 2), resumed('weekly', 3)]
+    await ledger.transact({ tasks: [] }, () => ({ events, result: 0 }))
+    const counted = async (filter: AnalyticsFilter): Promise<number[]> => {
+      const { resumedRuns, runResumes } = await ledger.analytics.resumes(filter)
+      return [resumedRuns, runResumes]
+    }
+    same(await counted({}), [2, 3])
+    same(await counted({ scopeKind: 'run', scope: 'nightly' }), [1, 2])
+    same(await counted({ sinceMs: 2, untilMs: 3 }), [1, 1])
+    same(await counted({ queue: 'slow' }), [0, 0])
   },
 
   'tells the history of a task, with its events': async (ledger) => {

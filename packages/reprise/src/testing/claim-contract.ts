@@ -22,6 +22,23 @@ function claim(ledger: Ledger, request: DueRequest): Promise<readonly string[]> 
   }))
 }
 
+/** The same for queues with batches: ids by place. */
+async function claimBatches(ledger: Ledger, request: DueRequest): Promise<readonly (readonly string[])[]> {
+  const places = new Map<number, string[]>()
+  let first = ''
+  const claimed = await ledger.claim(request, (task, _view, { place, isFirst }) => {
+    if (isFirst) first = task.id
+    const current = { attempt: 1, startedAtMs: 1, execution: 1, batch: first }
+    const progress = { ...task.progress, current }
+    return {
+      tasks: [{ ...task, status: 'running', owner: 'me', dueAtMs: null, fence: task.fence + 1, progress }],
+      result: { id: task.id, place },
+    }
+  })
+  for (const { id, place } of claimed) places.set(place, [...(places.get(place) ?? []), id])
+  return [...places.values()]
+}
+
 /** Tasks of a queue, all due at the same time. */
 function many(queue: string, count: number, dueAtMs = 1): NewTask[] {
   return Array.from({ length: count }, (_, index) => newTask({ id: `${queue}${index}`, queue, dueAtMs }))
@@ -163,10 +180,79 @@ export const CLAIM_CASES: Readonly<Record<string, Check>> = {
     same(await claim(ledger, request), [])
     await setState(ledger, { most: 9, paused: true })
     same(await claim(ledger, request), [])
-    await setState(ledger, { most: 4, paused: false })
+    await setState(ledger, { most: 9, closed: true })
+    same(await claim(ledger, request), [])
+    await setState(ledger, { most: 4, paused: false, closed: false })
     same(await claim(ledger, request), ['a3'])
     await setState(ledger, {})
     same((await claim(ledger, request)).length, 5)
+  },
+
+  'claims tasks of a queue with batches together, each batch in one place': async (ledger, setTime) => {
+    await ledger.create([
+      ...many('a', 7),
+      ...many('b', 3, 2),
+      newTask({ id: 'alone', queue: 'a', dueAtMs: 1, progress: { ...FRESH, alone: true } }),
+      newTask({ id: 'retry', queue: 'a', dueAtMs: 1, progress: RETRY }),
+    ])
+    setTime(10)
+    const queues = [{ ...refOf('a'), most: 3, batch: { most: 4 } }, refOf('b')]
+    const request = { queues, limit: 4, gates: [queueKey('a')] }
+    same(await claimBatches(ledger, request), [['retry', 'a0', 'a1', 'a2'], ['b0'], ['a3', 'a4', 'a5', 'a6'], ['b1']])
+    same(await claimBatches(ledger, request), [['alone'], ['b2']])
+    await ledger.create(many('c', 4).map((one) => ({ ...one, task: { ...one.task, queue: 'a' } })))
+    same(await claimBatches(ledger, request), [])
+    // Those that ride hold no place; the first of the batch does.
+    await change(ledger, 'a0', { status: 'succeeded', owner: null })
+    same(await claimBatches(ledger, request), [])
+    await change(ledger, 'retry', { status: 'succeeded', owner: null })
+    same(await claimBatches(ledger, request), [['c0', 'c1', 'c2', 'c3']])
+  },
+
+  'claims what was interrupted as a batch together again, its first task first': async (ledger, setTime) => {
+    const part = (id: string, batch: string, dueAtMs: number): NewTask => {
+      const current = { attempt: 1, startedAtMs: 1, execution: 1, batch }
+      return newTask({ id, queue: 'a', dueAtMs, progress: { ...FRESH, current } })
+    }
+    await ledger.create([
+      part('a3', 'a3', 5),
+      part('a1', 'a3', 1),
+      part('b1', 'b2', 2),
+      part('b2', 'b2', 3),
+      part('a2', 'a3', 4),
+      newTask({ id: 'fresh', queue: 'a', dueAtMs: 1 }),
+      newTask({ id: 'looked', queue: 'a', dueAtMs: 1, progress: { ...INTERRUPTED, unverified: true } }),
+    ])
+    setTime(10)
+    const queues = [{ ...refOf('a'), most: 9, batch: { most: 5 } }]
+    same(await claimBatches(ledger, { queues, limit: 9, gates: [queueKey('a')] }), [
+      ['a3', 'a1', 'a2'],
+      ['looked'],
+      ['b2', 'b1'],
+      ['fresh'],
+    ])
+  },
+
+  'keeps tasks apart that must not be in one batch': async (ledger, setTime) => {
+    const named = (id: string, input: string): NewTask => newTask({ id, queue: 'a', dueAtMs: 1, input })
+    await ledger.create([named('a0', 'x'), named('a1', 'y'), named('a2', 'x'), named('a3', 'z')])
+    setTime(10)
+    const apart = ({ input }: TaskRecord): string => String(input)
+    const queues = [{ ...refOf('a'), batch: { most: 9, apart } }]
+    same(await claimBatches(ledger, { queues, limit: 9 }), [
+      ['a0', 'a1'],
+      ['a2', 'a3'],
+    ])
+  },
+
+  'never exceeds the limit of a queue with batches, however many claim at once': async (ledger, setTime) => {
+    await ledger.create(many('a', 60))
+    setTime(10)
+    const queues = [{ ...refOf('a'), most: 5, batch: { most: 4 } }]
+    const request = { queues, limit: 2, gates: [queueKey('a')] }
+    const claims = await Promise.all(Array.from({ length: 12 }, () => claimBatches(ledger, request)))
+    same(claims.flat().length, 5)
+    same(new Set(claims.flat(2)).size, 20)
   },
 
   'never exceeds the limit of a queue, however many claim at once': async (ledger, setTime) => {
@@ -187,7 +273,7 @@ async function change(ledger: Ledger, id: string, changes: Partial<TaskRecord>):
   }))
 }
 
-async function setState(ledger: Ledger, state: Pick<QueueState, 'most' | 'paused'>): Promise<void> {
+async function setState(ledger: Ledger, state: Pick<QueueState, 'most' | 'paused' | 'closed'>): Promise<void> {
   const key = queueKey('a')
   await ledger.transact({ tasks: [], gates: [key] }, () => ({
     gates: [{ key, kind: 'queue', state: { ...state } }],

@@ -11,7 +11,7 @@ import { Findings } from './findings.js'
 import { InputError, type Problem } from './problem.js'
 import { parseSource, type Source } from './source.js'
 import { camelCase, snakeCase } from './spelling.js'
-import { fieldOf, hasFields, type Spot, wholeOf } from './spot.js'
+import { fieldOf, hasFields, type LocatedValue, wholeOf } from './located.js'
 
 export const BUDGETS_KEY = 'budgets'
 
@@ -36,8 +36,8 @@ export function readBudgetSection(source: Source): BudgetDefinitions {
 }
 
 /** One of the section, by itself. */
-export function checkBudget(findings: Findings, spot: Spot): void {
-  new Reader(findings).budget(spot)
+export function checkBudget(findings: Findings, located: LocatedValue): void {
+  new Reader(findings).budget(located)
 }
 
 /** As a flag gives it: a type, or `{type: adaptive, bulkhead: true}`. */
@@ -70,43 +70,43 @@ class Reader {
     this.source = findings.source
   }
 
-  section(section: Spot): BudgetDefinitions {
+  section(section: LocatedValue): BudgetDefinitions {
     const definitions = new Map<string, BudgetDefinition>()
     if (!hasFields(section.data)) {
       this.fail(section, 'needs budgets by name', 'such as `{api: {type: adaptive}}`')
       return definitions
     }
     for (const key of Object.keys(section.data)) {
-      const spot = fieldOf(this.source, section, key) ?? section
+      const located = fieldOf(this.source, section, key) ?? section
       // A policy names a budget without the spaces around it.
       const name = key.trim()
-      if (name === '') this.fail(spot, 'needs a name', undefined, true)
-      else if (definitions.has(name)) this.fail(spot, 'this name stands here twice', undefined, true)
-      const definition = this.budget(spot)
+      if (name === '') this.fail(located, 'needs a name', undefined, true)
+      else if (definitions.has(name)) this.fail(located, 'this name stands here twice', undefined, true)
+      const definition = this.budget(located)
       if (definition !== undefined) definitions.set(name, definition)
     }
     return definitions
   }
 
   /** Undefined after a problem. */
-  budget(spot: Spot): BudgetDefinition | undefined {
+  budget(located: LocatedValue): BudgetDefinition | undefined {
     const before = this.findings.problems.length
-    const type = this.type(spot)
+    const type = this.type(located)
     if (type === undefined) return undefined
-    const options = this.options(spot, type)
+    const options = this.options(located, type)
     const { make } = kindOf(type)
     return this.findings.problems.length > before ? undefined : { type, options, make: () => make(options) }
   }
 
-  private type(spot: Spot): BudgetType | undefined {
+  private type(located: LocatedValue): BudgetType | undefined {
     const words = BUDGET_TYPES.join(', ')
-    if (!hasFields(spot.data)) {
-      const isType = BUDGET_TYPES.some((type) => type === spot.data)
-      const example = `{type: ${isType ? String(spot.data) : 'adaptive'}}`
-      return this.fail(spot, 'needs fields, with a `type`', `write \`${example}\``)
+    if (!hasFields(located.data)) {
+      const isType = BUDGET_TYPES.some((type) => type === located.data)
+      const example = `{type: ${isType ? String(located.data) : 'adaptive'}}`
+      return this.fail(located, 'needs fields, with a `type`', `write \`${example}\``)
     }
-    const field = fieldOf(this.source, spot, 'type')
-    if (field === undefined) return this.fail(spot, 'needs a `type`', `it is one of ${words}`)
+    const field = fieldOf(this.source, located, 'type')
+    if (field === undefined) return this.fail(located, 'needs a `type`', `it is one of ${words}`)
     const type = BUDGET_TYPES.find((candidate) => candidate === field.data)
     if (type !== undefined) return type
     const near = typeof field.data === 'string' ? nearest(field.data, BUDGET_TYPES) : undefined
@@ -114,15 +114,15 @@ class Reader {
     return this.fail(field, `${shown} is not one of ${words}`, near && `did you mean \`${near}\`?`)
   }
 
-  private options(spot: Spot, type: BudgetType): BudgetOptions {
+  private options(located: LocatedValue, type: BudgetType): BudgetOptions {
     const { required } = kindOf(type)
     const examples = examplesOf(type)
-    const keys = Object.keys(spot.data as object).filter((key) => key !== 'type')
+    const keys = Object.keys(located.data as object).filter((key) => key !== 'type')
     const isSnake = !keys.some((key) => /[a-z][A-Z]/.test(key))
     const spell = (name: string): string => (isSnake ? snakeCase(name) : name)
     const options: Record<string, unknown> = {}
     for (const key of keys) {
-      const field = fieldOf(this.source, spot, key) ?? spot
+      const field = fieldOf(this.source, located, key) ?? located
       const name = camelCase(key)
       if (!Object.hasOwn(examples, name)) {
         const near = nearest(key, Object.keys(examples).map(spell))
@@ -139,12 +139,12 @@ class Reader {
     if (missing.length > 0) {
       const names = missing.map((name) => `\`${spell(name)}\``).join(' and ')
       const example = missing.map((name) => `${spell(name)}: ${String(examples[name])}`).join(', ')
-      this.fail(spot, `${type} needs ${names}`, `such as \`{type: ${type}, ${example}}\``, true)
+      this.fail(located, `${type} needs ${names}`, `such as \`{type: ${type}, ${example}}\``, true)
     }
     return options
   }
 
-  private fail(spot: Spot, message: string, suggestion?: string, atKey = false): undefined {
-    return this.findings.fail(spot, message, suggestion, atKey)
+  private fail(located: LocatedValue, message: string, suggestion?: string, atKey = false): undefined {
+    return this.findings.fail(located, message, suggestion, atKey)
   }
 }

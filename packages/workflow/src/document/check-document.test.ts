@@ -79,6 +79,14 @@ test.each([
   expect(problemsOf(text)[0]?.message).toBe('this is map/reduce, and the document does not say so')
 })
 
+const NOTHING_STARTS = 'nothing starts by itself here: let cron or a systemd timer start `reprise run`'
+const NO_ACTIONS = 'there are no ready-made actions: write what it does under `shell:`, or its program under `run:`'
+const FILES_STAY =
+  'files stay where a step writes them: later steps read them there; what they print is kept with `capture`'
+const THIS_MACHINE =
+  'steps run on the machine that `reprise` runs on: start a container with `docker run` under `shell:`'
+const NO_MODULE = 'this is the file of a module; commands are lines after `shell: |`'
+
 // ── what to write instead ────────────────────────────────────────────────────────────────────────
 
 test.each([
@@ -86,7 +94,17 @@ test.each([
   ['parameters: {a: b}', 'did you mean `params`?'],
   ['retry: 3', 'did you mean `retry_defaults`?'],
   ['jobs: []', 'did you mean `steps`?'],
-  ['timeout: 5m', 'a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`'],
+  ['schedule: "0 3 * * *"', NOTHING_STARTS],
+  ['on: push', NOTHING_STARTS],
+  ['artifacts: {paths: [dist]}', FILES_STAY],
+  ['runs-on: ubuntu-latest', THIS_MACHINE],
+  [
+    'strategy: {matrix: {node: [20, 22]}}',
+    'write `mode: mapreduce` at the top, or make the map one of the `steps`: `- {id: resize, map: {…}}`',
+  ],
+  ['always: [{shell: x}]', 'did you mean `finally`?'],
+  ['deadline: 5m', 'did you mean `timeout`?'],
+  ['dotenv: .env', 'did you mean `env_file`?'],
   ['description: nightly import', 'nothing reads it: write it as a comment, `# …`'],
   ['attempts: 5', 'write it under `retry_defaults:`: `retry_defaults: {attempts: …}`'],
   ['env: [REGION=eu]', 'write `{REGION: eu}`'],
@@ -126,6 +144,14 @@ test.each([
     '{shell: x, capture: {out: stdout}}',
     'it is a name alone: `capture: answer`; JSON has `capture_format: json` beside it',
   ],
+  ['{shell: x, schedule: daily}', NOTHING_STARTS],
+  ['{shell: x, uses: actions/checkout@v4}', NO_ACTIONS],
+  ['{shell: x, artifacts: [dist]}', FILES_STAY],
+  ['{shell: x, image: "node:22"}', THIS_MACHINE],
+  ['{shell: x, foreach: [a, b]}', 'did you mean `map`?'],
+  ['{shell: x, always: true}', 'it belongs to the document: write it beside `steps`, as a list of steps'],
+  ['{script: "npm ci\\nnpm test\\n"}', NO_MODULE],
+  ['{script: [npm ci, npm test]}', NO_MODULE],
   ['{shell: x, depends_on: [y]}', 'steps run one after the other, in the order of the file'],
   ['{shell: x, if: y}', 'did you mean `when`?'],
   ['{shell: x, secrets: [A]}', 'it belongs to the document: write it beside `steps`'],

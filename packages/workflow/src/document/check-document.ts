@@ -7,7 +7,7 @@ import { checkBreaker, checkItemRetry, checkRetry, checkTemplateRetry } from './
 import { ShapeCheck } from './check.js'
 import { WORKFLOW } from './fields-document.js'
 import type { Findings } from './findings.js'
-import { fieldOf, type Spot, wholeOf } from './spot.js'
+import { fieldOf, type LocatedValue, wholeOf } from './located.js'
 
 /** What only a document of `mode: mapreduce` has. */
 const MAP_REDUCE_KEYS = ['setup', 'map', 'reduce', 'merge', 'error_policy']
@@ -35,17 +35,17 @@ export function checkDocument(findings: Findings): void {
 /** A check that knows whom to ask about policies, breakers and budgets. */
 export function shapeCheck(findings: Findings): ShapeCheck {
   const check: ShapeCheck = new ShapeCheck(findings, {
-    retry: (spot) => checkRetry(findings, spot, check),
-    template_retry: (spot) => checkTemplateRetry(findings, spot, check),
-    item_retry: (spot) => checkItemRetry(findings, spot, check),
-    breaker: (spot) => checkBreaker(findings, spot),
-    budget: (spot) => checkBudget(findings, spot),
+    retry: (located) => checkRetry(findings, located, check),
+    template_retry: (located) => checkTemplateRetry(findings, located, check),
+    item_retry: (located) => checkItemRetry(findings, located, check),
+    breaker: (located) => checkBreaker(findings, located),
+    budget: (located) => checkBudget(findings, located),
   })
   return check
 }
 
 /** A key of map/reduce in a document that is none. */
-function markOfMapReduce({ source }: Findings, whole: Spot): Spot | undefined {
+function markOfMapReduce({ source }: Findings, whole: LocatedValue): LocatedValue | undefined {
   // A misspelt mode is named as such, and whoever has `steps` has misspelt something else.
   if (['mode', 'steps', 'tasks', 'commands'].some((key) => fieldOf(source, whole, key) !== undefined)) return undefined
   return MAP_REDUCE_KEYS.flatMap((key) => fieldOf(source, whole, key) ?? [])[0]

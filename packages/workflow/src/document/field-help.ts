@@ -1,12 +1,12 @@
 /**
  * What to write instead, for mistakes in files that the library cannot know the cure of: words of other tools, the
- * spelling of YAML, a value left empty. Keyed by the field and what stands there. Imports `spot` and the library.
+ * spelling of YAML, a value left empty. Keyed by the field and what stands there. Imports `located` and the library.
  */
 import type { PolicyProblem } from 'reprise'
 import { nearest } from 'reprise/internal'
 import { faultOfDuration, shortForm } from './duration-fault.js'
 import { camelCase, snakeCase } from './spelling.js'
-import { hasFields } from './spot.js'
+import { hasFields } from './located.js'
 
 /** What other tools call our fields, without case, dashes and underscores. */
 const ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {

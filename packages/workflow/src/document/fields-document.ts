@@ -5,6 +5,7 @@ import { ERROR_POLICY_FIELD, MAP, PHASE } from './fields-map.js'
 import { ENV, STEP } from './fields-step.js'
 import { ENV_NAME, SIZE, VALUE_NAME } from './names.js'
 import {
+  either,
   type Field,
   field,
   type FieldsShape,
@@ -25,6 +26,24 @@ const NAME_FIELD = field('name', plain(undefined, { mayBeBlank: false }), 'What 
 /** What a workflow gives: read by a job, and by whoever looks at the run. */
 export const OUTPUTS = named(VALUE_NAME, { kind: 'data', reading: 'template' }, '{requests: "${count}"}')
 
+const GROUP = text('template', { isLine: true })
+
+/** Read with the parameters and the environment. */
+export const CONCURRENCY = either(GROUP, {
+  kind: 'fields',
+  title: 'concurrency',
+  example: '{group: deploy, on_conflict: wait}',
+  fields: [
+    field('group', GROUP, 'The name of the group.', { isRequired: true, examples: ['deploy', 'deploy-${region}'] }),
+    field(
+      'on_conflict',
+      words('refuse', 'wait', 'cancel_old'),
+      'While another run of the group is conducted: `refuse` to begin, `wait` until it has ended, or cancel it and wait for its end.',
+      { default: '`refuse`', examples: ['wait'] },
+    ),
+  ],
+})
+
 const SHARED_FIELDS: readonly Field[] = [
   field(
     'params',
@@ -36,6 +55,24 @@ const SHARED_FIELDS: readonly Field[] = [
     },
   ),
   field('env', ENV, 'Variables of the environment of every step.', { default: 'none', examples: [{ REGION: 'eu' }] }),
+  field(
+    'env_file',
+    either(text(undefined, { isLine: true }), list(text(undefined, { isLine: true }), 1)),
+    "A file with lines `NAME=value`, or several, from the document's directory: variables over those of the process and below `env`. Each process that conducts the run reads them; they are not recorded.",
+    { default: 'none', examples: ['.env', ['common.env', 'eu.env']] },
+  ),
+  field(
+    'concurrency',
+    CONCURRENCY,
+    'Of the runs of a group one is conducted at a time, in whichever process that uses the store; a name is short for `{group: NAME}`. An interrupted run does not hold its group.',
+    { default: 'none', examples: ['deploy', { group: 'deploy-${region}', on_conflict: 'wait' }] },
+  ),
+  field(
+    'timeout',
+    { kind: 'duration', isAboveZero: true },
+    'Limit of the whole run, from its first start, with its waits and with the time in which no process conducts it. At the limit the step that runs is ended and the run fails; the steps of `on_failure` and `finally` run all the same.',
+    { default: 'none', examples: ['2h'] },
+  ),
   field(
     'secrets',
     list(text(undefined, { rule: ENV_NAME }), 0, { isUnique: true }),

@@ -1,5 +1,5 @@
 /** What a map says: the same steps for every item of an input. Imports the shapes and the tables of its parts. */
-import { INPUT_FORMATS } from '../plan/map-plan.js'
+import { INPUT_FORMATS, MAX_BATCH } from '../plan/map-plan.js'
 import { ITEM_RETRY } from './fields-retry.js'
 import { ON_INTERRUPT_SHAPE, STEP, STEP_ID_FIELD, STEP_NAME_FIELD, TEMPLATE_STEP, WHEN_FIELD } from './fields-step.js'
 import { PERCENTAGE, RATE } from './names.js'
@@ -165,10 +165,27 @@ export const MAP: FieldsShape = {
       'How many items start in a time at most, over all processes: `20/s`, `100/m`, `5/500ms`.',
       { default: 'no limit', examples: ['20/s'] },
     ),
-    field('agent_timeout', duration, 'Limit of one attempt of an item: `attempt_timeout` of `item_retry`.', {
-      default: 'none',
-      examples: ['10m'],
-    }),
+    field(
+      'batch',
+      whole(1, MAX_BATCH),
+      'How many items one attempt is handed at most: its steps see `${items}` and `${items_file}`. `max_parallel` and `rate` count batches.',
+      { default: '1: each item has attempts of its own', examples: [50] },
+    ),
+    field(
+      'isolation',
+      words('none', 'directory', 'worktree'),
+      'Where attempts work: all in the directory of the run, or each in an empty `directory`, or in a git `worktree` whose changes are merged when the attempt succeeds.',
+      { default: '`none`', examples: ['worktree'] },
+    ),
+    field(
+      'agent_timeout',
+      duration,
+      'Limit of one attempt of an item, or of a batch: `attempt_timeout` of `item_retry`.',
+      {
+        default: 'none',
+        examples: ['10m'],
+      },
+    ),
     field(
       'checkpoint',
       words('none', 'step'),

@@ -3,7 +3,7 @@
  * Values are checked by the library; a test compares the two. Imports the table and the shapes.
  */
 import { EXIT_WORD } from './names.js'
-import { anyText, defaultText, MAX_ITEMS, nameInFiles, POLICY_FIELDS } from './policy-fields.js'
+import { defaultText, gateName, MAX_ITEMS, nameInFiles, POLICY_FIELDS } from './policy-fields.js'
 import {
   either,
   type EitherShape,
@@ -86,7 +86,7 @@ const BUDGET_FIELDS: readonly Field[] = [
   fieldAt('file', 'budget.name', undefined, { isRequired: true }),
   fieldAt('file', 'budget.cost'),
 ]
-const BUDGET: EitherShape = either(anyText, group('budget of a policy', '{name: api, cost: 2}', BUDGET_FIELDS))
+const BUDGET: EitherShape = either(gateName, group('budget of a policy', '{name: api, cost: 2}', BUDGET_FIELDS))
 
 export const BREAKER_SETTINGS: readonly Field[] = [
   fieldAt('file', 'breaker.failureThreshold'),
@@ -100,7 +100,7 @@ function breakerAt(place: Place): FieldsShape {
 }
 
 const HEDGE_BUDGET: EitherShape = either(
-  anyText,
+  gateName,
   group('budget of a hedge', '{name: hedges, share: true}', [...BUDGET_FIELDS, fieldAt('file', 'hedge.budget.share')]),
 )
 const HEDGE = group(

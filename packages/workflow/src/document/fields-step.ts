@@ -56,6 +56,15 @@ export const WHEN_FIELD = field(
   'An expression; if it is false, the step is skipped.',
   { default: 'always', examples: ['size(items) > 0'] },
 )
+const UNTIL_FIELD = field(
+  'until',
+  plain('expression', { mayBeBlank: false }),
+  'An expression that is looked at when an attempt has succeeded, for polling. While it is false the attempt counts as failed and is retried, whatever `retry_on` says; no breaker counts it. It sees what the attempt captured, and `steps.ID` of its own step.',
+  { default: 'none', examples: ['state == "ready"', 'steps.export.status == 200'] },
+)
+
+/** Read where the step has ended: what it captures is known there. */
+export const UNTIL_SHAPE = UNTIL_FIELD.shape
 
 function stepFields(retry: EitherShape): readonly Field[] {
   return [
@@ -92,6 +101,7 @@ function stepFields(retry: EitherShape): readonly Field[] {
       { default: '`max_log` of the document, else `64MiB`', examples: ['10MiB'] },
     ),
     WHEN_FIELD,
+    UNTIL_FIELD,
     field('retry', retry, 'How it is retried: a number of attempts, `false` for one, or fields.', {
       default: '`retry_defaults`, else one attempt',
       aliases: ['retry_config'],

@@ -8,7 +8,7 @@ import { Findings } from './findings.js'
 import { nameInFiles, POLICY_FIELDS } from './policy-fields.js'
 import type { FieldsShape, Shape } from './shape.js'
 import { sourceOfData } from './source.js'
-import { wholeOf } from './spot.js'
+import { wholeOf } from './located.js'
 
 /** Every group of fields within a shape, each once. */
 function groupsIn(shape: Shape, found = new Set<FieldsShape>()): ReadonlySet<FieldsShape> {

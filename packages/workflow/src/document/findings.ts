@@ -1,7 +1,7 @@
-/** What is wrong with a source, gathered while it is read, so that all of it is told at once. Imports spots and problems. */
+/** What is wrong with a source, gathered while it is read, so that all of it is told at once. Imports located values and problems. */
 import { byPlace, InputError, type Problem } from './problem.js'
 import type { Source } from './source.js'
-import { problemOf, problemWithin, type Spot, type TextPart } from './spot.js'
+import { problemOf, problemWithin, type LocatedValue, type TextPart } from './located.js'
 
 export class Findings {
   readonly source: Source
@@ -12,15 +12,15 @@ export class Findings {
   }
 
   /** A reader that failed has nothing to give. */
-  fail(spot: Spot, message: string, suggestion?: string, atKey = false): undefined {
-    this.problems.push(problemOf(this.source, spot, message, suggestion, atKey))
+  fail(located: LocatedValue, message: string, suggestion?: string, atKey = false): undefined {
+    this.problems.push(problemOf(this.source, located, message, suggestion, atKey))
     return undefined
   }
 
-  /** At a part of the spot's text if that can be found, else at the spot, with `otherwise` behind the message. */
-  failWithin(spot: Spot, part: TextPart, message: string, suggestion?: string, otherwise = ''): void {
-    const placed = problemWithin(this.source, spot, part, message, suggestion)
-    if (placed === undefined) this.fail(spot, message + otherwise, suggestion)
+  /** At a part of the value's text if that can be found, else at the value, with `otherwise` behind the message. */
+  failWithin(located: LocatedValue, part: TextPart, message: string, suggestion?: string, otherwise = ''): void {
+    const placed = problemWithin(this.source, located, part, message, suggestion)
+    if (placed === undefined) this.fail(located, message + otherwise, suggestion)
     else this.problems.push(placed)
   }
 

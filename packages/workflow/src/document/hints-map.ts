@@ -8,7 +8,7 @@ const IN_TEMPLATE = 'write it in the steps of `agent_template`'
 const RETRY_KEYS = 'attempts backoff initialdelay maxdelay jitter jitterfactor retryon retrybudget breaker budget'
 
 /** Of tools that run a step for each of something. */
-const FOR_EACH = 'foreach matrix forall loop withitems each maps mapreduce'
+const FOR_EACH = 'foreach matrix strategy forall loop withitems each maps mapreduce'
 
 /** For steps on their own. */
 export const MAP_INSTEAD: Hints = {
@@ -42,17 +42,19 @@ export const MAP_KEYS: Readonly<Record<string, Hints>> = {
       'timeout attempttimeout agenttimeout',
     ),
     ...said('later steps read `${steps.ID.results}` and `${steps.ID.results_file}`', 'capture captureformat'),
-    ...said(IN_TEMPLATE, 'env workingdir'),
+    ...said(IN_TEMPLATE, 'env workingdir until'),
     ...said('a step does one thing: make it two steps', 'shell run http script claude writefile'),
     ...said(
       'write it under `map:`',
-      'oninterrupt input jsonpath filter distinct sortby offset maxitems maxparallel rate checkpoint keeplogs agenttemplate onitemerror errorpolicy',
+      'oninterrupt input jsonpath filter distinct sortby offset maxitems maxparallel rate batch isolation checkpoint keeplogs agenttemplate onitemerror errorpolicy',
     ),
   },
   map: {
     ...meaning('input', 'items foreach source from data list in matrix'),
     ...meaning('agent_template', 'steps template tasks commands do agent foreachitem'),
     ...meaning('max_parallel', 'parallel concurrency parallelism workers jobs maxconcurrency'),
+    ...meaning('batch', 'batchsize chunk chunksize itemsperattempt maxitemsperbatch'),
+    ...meaning('isolation', 'workspace sandbox worktree worktrees isolated'),
     ...meaning('agent_timeout', 'timeout attempttimeout itemtimeout'),
     ...meaning('sort_by', 'sort order orderby'),
     ...meaning('max_items', 'limit take'),

@@ -17,8 +17,29 @@ const MAX_FORM = 60
 const UNDER_RETRY =
   'attempts backoff initial_delay max_delay jitter jitter_factor retry_on retry_budget attempt_timeout max_retry_after budget breaker on_failure'
 
+/** What other tools have and Reprise leaves to others; at a step and beside the steps. */
+const LEFT_TO_OTHERS: Hints = {
+  ...said(
+    'nothing starts by itself here: let cron or a systemd timer start `reprise run`',
+    'schedule schedules cron crontab on trigger triggers interval every',
+  ),
+  ...said(
+    'there are no ready-made actions: write what it does under `shell:`, or its program under `run:`',
+    'uses action plugin',
+  ),
+  ...said(
+    'files stay where a step writes them: later steps read them there; what they print is kept with `capture`',
+    'artifacts artifact cache workspace',
+  ),
+  ...said(
+    'steps run on the machine that `reprise` runs on: start a container with `docker run` under `shell:`',
+    'runson image container services docker agent pool vmimage',
+  ),
+}
+
 /** What other tools call our keys, without case, dashes and underscores. */
 const STEP_KEYS: Hints = {
+  ...LEFT_TO_OTHERS,
   ...meaning('shell', 'command cmd bash sh exec script_text'),
   ...meaning('run', 'argv program'),
   ...meaning('http', 'url request fetch curl'),
@@ -27,6 +48,7 @@ const STEP_KEYS: Hints = {
   ...meaning('env', 'environment envs vars variables'),
   ...meaning('capture', 'output outputs register save as captureoutput stdout'),
   ...meaning('when', 'if condition only unless'),
+  ...meaning('until', 'waituntil waitfor poll polluntil retryuntil repeatuntil'),
   ...meaning('attempt_timeout', 'attempttimeout timeoutseconds timeoutminutes timeoutms deadline'),
   ...meaning('retry', 'retrypolicy'),
   ...under('retry', 'breaker', 'circuitbreaker circuit'),
@@ -41,6 +63,7 @@ const STEP_KEYS: Hints = {
   ...said('it belongs to the document: write it beside `steps`, as a list of steps', 'finally always ensure'),
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
   ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
+  ...said('write it under `script:`: `script: {module: …, with: …}`; a command gets values by `env:`', 'with'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
   ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback'),
 }
@@ -49,6 +72,7 @@ const STEP_KEYS: Hints = {
 export const STEPS_HINT = 'did you mean `steps`?'
 
 const WORKFLOW_KEYS: Hints = {
+  ...LEFT_TO_OTHERS,
   ...MAP_REDUCE_INSTEAD,
   ...meaning('steps', 'step task command jobs stages pipeline workflow'),
   ...meaning('params', 'parameters inputs args arguments vars variables'),
@@ -60,7 +84,9 @@ const WORKFLOW_KEYS: Hints = {
   ...meaning('outputs', 'output results result returns'),
   ...meaning('name', 'title id'),
   ...said('nothing reads it: write it as a comment, `# …`', 'description version'),
-  ...said('a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`', 'timeout'),
+  ...meaning('timeout', 'deadline maxduration timelimit timeoutminutes timeoutseconds'),
+  ...meaning('concurrency', 'mutex lock group singleton exclusive concurrencygroup'),
+  ...meaning('env_file', 'envfiles dotenv environmentfile'),
   ...under('retry_defaults', UNDER_RETRY.replace('budget breaker on_failure', '').trim()),
   ...meaning('on_failure', 'onerror catch rescue except failure'),
   ...meaning('finally', 'always ensure cleanup teardown post onexit afterscript'),
@@ -104,6 +130,11 @@ const KEYS: Readonly<Record<string, Hints>> = {
     ...meaning('min_dcs', 'mindatacenters minimum min'),
     ...meaning('deadline', 'timeout deadlineseconds'),
     ...meaning('settle', 'settleseconds grace'),
+  },
+  concurrency: {
+    ...meaning('group', 'name key'),
+    ...meaning('on_conflict', 'mode strategy policy conflict'),
+    ...said('write `on_conflict: cancel_old`', 'cancelinprogress'),
   },
   expect: meaning('status', 'code statuscode statuses'),
   script: { ...meaning('module', 'file path src'), ...meaning('with', 'args input params arguments') },
@@ -178,6 +209,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   'step.shell': (_, kind) =>
     kind === 'list' ? 'a program with its arguments is `run`; several commands are lines after `shell: |`' : undefined,
   'step.run': text((value) => `write \`[${value.trim().split(/\s+/).join(', ')}]\`, or use \`shell\``),
+  'step.script': (value, kind) =>
+    kind === 'list' || (typeof value === 'string' && /[\r\n]/.test(value))
+      ? 'this is the file of a module; commands are lines after `shell: |`'
+      : undefined,
   'step.http': text((value) => `write \`{url: ${value}}\``),
   'step.env': variables,
   'workflow.env': variables,

@@ -197,9 +197,10 @@ function presenceRules(shape: FieldsShape): JsonSchema[] {
   return rules
 }
 
-function textSchema({ isPlain, mayBeBlank, isLine, isFree, rule }: TextShape): JsonSchema {
+function textSchema({ isPlain, mayBeBlank, isLine, isFree, libraryPattern, rule }: TextShape): JsonSchema {
   const type = isPlain ? { type: ['string', 'number', 'boolean'], ...SAFE } : { type: 'string' }
   if (rule !== undefined) return { ...type, ...nameSchema(rule) }
+  if (libraryPattern !== undefined) return { ...type, pattern: libraryPattern }
   if (isFree === true && mayBeBlank) return type
   const any = isLine === true ? '[^\\u0000\\r\\n]*' : '[^\\u0000]*'
   return { ...type, pattern: mayBeBlank ? `^${any}$` : `^${any}[^\\s\\u0000]${any}$` }

@@ -1,9 +1,9 @@
 /**
  * Policies as plain data, before the library reads them: defaults merged in, what is not theirs taken out.
- * Invariant: works on own keys only and makes them by definition, so no key reaches a prototype. Imports `spot`.
+ * Invariant: works on own keys only and makes them by definition, so no key reaches a prototype. Imports `located`.
  */
 import { camelCase } from './spelling.js'
-import { hasFields } from './spot.js'
+import { hasFields } from './located.js'
 
 /** Field by field, `own` first. `retry: 5` and `retry: false` are numbers of attempts. */
 export function mergeFields(defaults: unknown, own: unknown): unknown {

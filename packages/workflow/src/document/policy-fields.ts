@@ -59,7 +59,14 @@ export interface PolicyField {
 export const MAX_ITEMS = 1000
 const MAX_COUNT = 1_000_000
 
-export const anyText: TextShape = text(undefined, { mayBeBlank: true, isFree: true })
+const anyText: TextShape = text(undefined, { mayBeBlank: true, isFree: true })
+
+/** The name of a budget or the key of a breaker; blanks around it do not count. */
+export const gateName: TextShape = text(undefined, {
+  mayBeBlank: true,
+  isFree: true,
+  libraryPattern: '^\\s*[^\\p{Cc}\\p{Cs}]{0,200}\\s*$',
+})
 
 const NO_LIMIT = { absent: 'no limit' }
 const NONE = { absent: 'none' }
@@ -205,7 +212,7 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
       inStep: { doc: 'A budget declared under `budgets`, asked before each attempt: its name, or also the cost.' },
     },
   ),
-  row('budget.name', 'The name of the budget; blank is none.', anyText, ['api'], REQUIRED),
+  row('budget.name', 'The name of the budget; blank is none.', gateName, ['api'], REQUIRED),
   row(
     'budget.cost',
     'What an attempt costs, 1 or more.',
@@ -226,7 +233,7 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
       },
     },
   ),
-  row('breaker.key', 'Calls whose breakers have the same key share one breaker.', anyText, ['mail'], {
+  row('breaker.key', 'Calls whose breakers have the same key share one breaker.', gateName, ['mail'], {
     absent: 'the key of the call; with `retry()` each policy object has its own breaker',
     inStep: {
       doc: 'Steps whose breakers have the same key share one breaker.',

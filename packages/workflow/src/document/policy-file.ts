@@ -17,7 +17,7 @@ import { checkPolicy } from './policy-check.js'
 import { mergeFields, withoutFields } from './policy-data.js'
 import { InputError } from './problem.js'
 import type { Source } from './source.js'
-import { fieldOf, hasFields, keyOf, type Spot, wholeOf } from './spot.js'
+import { fieldOf, hasFields, keyOf, type LocatedValue, wholeOf } from './located.js'
 
 export interface LonePolicy extends NormalizedPolicy {
   /** Keys of the whole that nobody has looked at. */
@@ -66,7 +66,7 @@ function unreadKeys(data: unknown): string[] {
   return keys.filter((key) => (keys.some(isPolicyKey) ? !isPolicyKey(key) : key === BUDGETS_KEY))
 }
 
-function readWhole(findings: Findings, whole: Spot): NormalizedPolicy | undefined {
+function readWhole(findings: Findings, whole: LocatedValue): NormalizedPolicy | undefined {
   const defaults = fieldOf(findings.source, whole, DEFAULTS_KEY)
   const retry = oneRetry(findings, whole)
   if (defaults === undefined && retry === undefined) {
@@ -74,24 +74,24 @@ function readWhole(findings: Findings, whole: Spot): NormalizedPolicy | undefine
     return checkPolicy(findings, whole, { data: withoutFields(whole.data, [BUDGETS_KEY]), words })
   }
   // Each part is checked at its own place; after that the two together can be right only.
-  const parts = [defaults, retry].flatMap((spot) => spot ?? [])
-  const [first, second] = parts.map((spot) => checkPart(findings, spot))
+  const parts = [defaults, retry].flatMap((located) => located ?? [])
+  const [first, second] = parts.map((located) => checkPart(findings, located))
   if (defaults === undefined || retry === undefined || findings.problems.length > 0) return first ?? second
   return checkPolicy(findings, retry, { data: mergeFields(ownData(defaults), ownData(retry)) })
 }
 
 /** What to do on failure is for workflows, and no part of a policy. */
-function ownData(spot: Spot): unknown {
-  return withoutFields(spot.data, ON_FAILURE_KEYS)
+function ownData(located: LocatedValue): unknown {
+  return withoutFields(located.data, ON_FAILURE_KEYS)
 }
 
-function checkPart(findings: Findings, spot: Spot): NormalizedPolicy | undefined {
-  checkOnFailure(findings, spot, shapeCheck(findings))
-  return checkPolicy(findings, spot, { data: ownData(spot) })
+function checkPart(findings: Findings, located: LocatedValue): NormalizedPolicy | undefined {
+  checkOnFailure(findings, located, shapeCheck(findings))
+  return checkPolicy(findings, located, { data: ownData(located) })
 }
 
 /** Two names of it at once are a problem. */
-function oneRetry(findings: Findings, whole: Spot): Spot | undefined {
+function oneRetry(findings: Findings, whole: LocatedValue): LocatedValue | undefined {
   const [first, other] = RETRY_KEYS.flatMap((key) => fieldOf(findings.source, whole, key) ?? [])
   if (other !== undefined) findings.fail(other, `\`${keyOf(first)}\` says the same: keep one of them`, undefined, true)
   return first

@@ -48,6 +48,8 @@ export interface TextShape {
   readonly isLine?: boolean
   /** May hold any character: no program is given it. */
   readonly isFree?: boolean
+  /** What the library takes. For the schema alone: the check leaves it to the library. */
+  readonly libraryPattern?: string
 }
 
 export interface WordsShape {

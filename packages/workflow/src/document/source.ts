@@ -8,7 +8,7 @@ import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type P
 import { findExpansion } from './expansion.js'
 import { findExcess, MAX_ALIASES } from './limits.js'
 import { byPlace, InputError, type Problem } from './problem.js'
-import { findSlips } from './slips.js'
+import { findYamlPitfalls } from './yaml-pitfalls.js'
 import { explainFaults } from './yaml-faults.js'
 
 const OPTIONS = {
@@ -49,7 +49,7 @@ export function parseSource(file: string, text: string): Source {
   const document = parseDocument(text, { ...OPTIONS, lineCounter })
   const broken = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
   const faults = explainFaults(broken, text).map(({ offset, message, suggestion }) => at(offset, message, suggestion))
-  for (const { node, message, suggestion, first } of findSlips(document)) {
+  for (const { node, message, suggestion, first } of findYamlPitfalls(document)) {
     const before = first === undefined ? undefined : `keep one of them; the first is in line ${lineOf(first)}`
     faults.push(at(node?.range?.[0] ?? 0, message, suggestion ?? before))
   }

@@ -26,6 +26,8 @@ export interface Explanation {
   readonly step: string | null
   readonly role: PolicyRole
   readonly summary: string
+  /** The condition that the step polls for; null without one. */
+  readonly until: string | null
   readonly policy: Policy
   readonly attempts: readonly ExplainedAttempt[]
   readonly stop: Stop
@@ -40,7 +42,8 @@ export interface Explanation {
   readonly notes: readonly string[]
 }
 
-export function explain({ step, role, starts, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation {
+export function explain(found: Omit<FoundPolicy, 'name'>): Explanation {
+  const { step, role, until = null, starts, policy, notes } = found
   const facts = gatherFacts(policy)
   const { plain } = facts
   const ends = [plain.attempts, facts.shortest.attempts, facts.longest.attempts]
@@ -49,6 +52,7 @@ export function explain({ step, role, starts, policy, notes }: Omit<FoundPolicy,
     step,
     role,
     summary: summarize(policy),
+    until,
     policy,
     attempts: facts.rows,
     stop: {

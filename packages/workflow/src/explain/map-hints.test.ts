@@ -45,3 +45,10 @@ test('the limit of an attempt of an item is named as a map has it', () => {
     { code: 'no_attempt_timeout', message: 'Nothing ends an attempt that hangs: add `agent_timeout`.' },
   ])
 })
+
+test('a map with batches whose last step captures something is told where the results of its items go', () => {
+  const text = `steps: [{map: {input: [1], batch: 5, agent_timeout: 5s, error_policy: {item_retry: {attempts: 3, ${CALM}}}, agent_template: [{shell: x, capture: y}]}}]`
+  const [item] = readPolicies(parseSource('f.yaml', text), BLIND_READERS).policies.map(explain)
+  expect(codes(item)).toEqual(['batch_captures'])
+  expect(item?.hints[0]?.message).toMatch(/append a line .* to `\$REPRISE_RESULTS`/)
+})

@@ -31,7 +31,19 @@ function templateHints({ itemAttempts, stepAttempts, perItem }: MapStarts): Hint
   return [{ code: 'attempts_multiply', message }]
 }
 
-function itemHints({ itemAttempts, items, maxRetries }: MapStarts): Hint[] {
+function itemHints(starts: MapStarts): Hint[] {
+  return [...batchHints(starts), ...allotmentHints(starts)]
+}
+
+function batchHints({ capturesForNone }: MapStarts): Hint[] {
+  if (!capturesForNone) return []
+  const message =
+    'What the last step captures is the result of no item, since an attempt has several: append a line ' +
+    '`{"key": …, "result": …}` to `$REPRISE_RESULTS` for each item.'
+  return [{ code: 'batch_captures', message }]
+}
+
+function allotmentHints({ itemAttempts, items, maxRetries }: MapStarts): Hint[] {
   if (maxRetries === null) return []
   if (itemAttempts === 1) {
     const message = 'An item has one attempt: `max_retries` has no effect. `item_retry: {attempts: 3}` gives it more.'

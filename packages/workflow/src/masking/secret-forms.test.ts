@@ -12,6 +12,7 @@ const SECRETS = [
   'tab\tline\nend of it',
   'sl/ash&<b>',
   'ü-mlaut é',
+  `quotes"it's & more`,
 ]
 
 function masked(secret: string, text: string): string {
@@ -28,6 +29,11 @@ describe.each(SECRETS)('the secret %j is masked', (secret) => {
     ['encoded in lower case', rfc3986(secret).toLowerCase()],
     ['as bash quotes it', bash('printf %q "$S"', secret)],
     ['as bash quotes it in words', bash('printf %s "${S@Q}"', secret).replace(/^\$?'/, '')],
+    ['in the text of XML', page(secret)],
+    ['in a page', page(secret).replaceAll('"', '&quot;').replaceAll("'", '&#39;')],
+    ['in a page of Python', page(secret).replaceAll('"', '&quot;').replaceAll("'", '&#x27;')],
+    ['in an attribute of XML', page(secret).replaceAll('"', '&quot;').replaceAll("'", '&apos;')],
+    ['as dash and Python quote it', `'${secret.replaceAll("'", `'"'"'`)}'`],
     ['as bash declares it', bash('declare -p S', secret)],
   ])('%s', (_, text) => {
     const shown = masked(secret, text)
@@ -39,6 +45,10 @@ describe.each(SECRETS)('the secret %j is masked', (secret) => {
 test('a secret of letters and digits has few forms', () => {
   expect(formsOf('Abcdefgh12345678').length).toBeLessThan(9)
 })
+
+function page(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
 
 function rfc3986(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -40,19 +40,23 @@ function writtenForms(value: string): string[] {
     quoted.replaceAll(/[^\0-\u007f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     // As the name of a host.
     value.toLowerCase(),
-    // In a page.
-    value.replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char),
+    ...pageForms(value),
     ...shellForms(value),
     ...addressForms(value),
   ]
+}
+
+/** In a page or XML: programs agree on three characters, and not on the quotes. */
+function pageForms(value: string): string[] {
+  const text = value.replaceAll(/[&<>]/g, (char) => ENTITIES[char] ?? char)
+  const quoted = text.replaceAll('"', '&quot;')
+  return [text, quoted, ...['&#39;', '&#x27;', '&apos;'].map((quote) => quoted.replaceAll("'", quote))]
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
 }
 
 /** What `printf %q` of bash puts a backslash before; `#` and `~` only where a word or a path begins. */
@@ -61,6 +65,8 @@ const BACKSLASHED = /[ !"$&'()*,;<>?[\\\]^`{|}]|^[#~]|(?<=[=:])~/g
 function shellForms(value: string): string[] {
   return [
     value.replaceAll("'", `'\\''`),
+    // dash, and `shlex.quote` of Python.
+    value.replaceAll("'", `'"'"'`),
     value.replaceAll(BACKSLASHED, String.raw`\$&`),
     // `declare -p`; fish, and what Python prints of a text.
     value.replaceAll(/["$`\\]/g, String.raw`\$&`),

@@ -6,9 +6,11 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LedgerError } from 'reprise/durable'
 import { checkLedger, type CopiedRows, type LedgerCheck, type LedgerFault, type StoreCheck } from 'reprise/internal'
+import { faultsOfRecord } from '../run/recorded-plan.js'
 import { StateDirectory } from '../state/state-directory.js'
 import { plural } from '../words/failure-words.js'
 import { byteText } from '../words/figures.js'
+import { faultsOfGroup } from '../run/group-record.js'
 import { type Cure, cureOf, placeText } from './doctor-cure.js'
 import { fileOf, storeWithoutPassword } from './store-address.js'
 import { expectKept, stateDirectoryOf } from './store.js'
@@ -82,7 +84,8 @@ function directoryCheck(directory: string): DoctorCheck {
 export async function checkStore(store: string): Promise<DoctorCheck[]> {
   expectKept(store)
   let state: LedgerCheck | undefined
-  const take = async (rows: CopiedRows): Promise<void> => void (state = await checkLedger(rows))
+  const take = async (rows: CopiedRows): Promise<void> =>
+    void (state = await checkLedger(rows, faultsOfRecord, faultsOfGroup))
   try {
     const found = await storeCheck(store, take)
     return [...factChecks(found, store), ...damageChecks(found), ...stateChecks(state, found.kind)]

@@ -4,8 +4,9 @@ import { findEndedRun, findRun, interruptedRun, isConducted, LATEST, LISTED_RUNS
 import { OperationError } from './operation-error.js'
 
 const RUN: RunRecord = {
+  detail: { cwd: '/', documentDir: '/', params: {} },
   ...{ id: '', kind: 'workflow', name: 'nightly', status: 'succeeded', owner: null, fence: 1, resumes: 0 },
-  ...{ fingerprint: '', detail: {}, correlationId: '', createdAtMs: 0, updatedAtMs: 1, endedAtMs: 1 },
+  ...{ fingerprint: '', correlationId: '', createdAtMs: 0, updatedAtMs: 1, endedAtMs: 1 },
 }
 
 const DOCUMENT = { name: 'nightly', steps: [{ id: 'fetch', name: 'Fetch it', shell: 'true' }] }

@@ -1,8 +1,10 @@
 /** Finds a step of a run that somebody has named, and the logs of its attempts. Imports the library, state and views. */
 import type { Ledger, RunRecord } from 'reprise/durable'
-import { nearest } from 'reprise/internal'
+import { nearest, queueKey } from 'reprise/internal'
 import { fallbackId } from '../plan/fallback.js'
-import type { PhasePlan } from '../plan/plan.js'
+import { mapsOf, type PhasePlan, type Plan } from '../plan/plan.js'
+import { itemQueues, mapRunId } from '../run/map/map-names.js'
+import { laneStateOf } from '../run/map/map-record.js'
 import { placeOf, placesElsewhere } from '../run/places.js'
 import { recordedPlan } from '../run/recorded-plan.js'
 import type { RunPlace } from '../run/run-record.js'
@@ -69,7 +71,7 @@ async function numberedStep(
   return undefined
 }
 
-function unknownStep(run: string, ids: readonly string[], named: string): OperationError {
+export function unknownStep(run: string, ids: readonly string[], named: string): OperationError {
   const near = nearest(named, [...ids])
   const message = `Run ${run} has no step ${named}.${near === undefined ? '' : ` Did you mean ${near}?`}`
   return new OperationError('not_found', { code: 'unknown_step', run, near }, message)
@@ -97,6 +99,14 @@ interface RunLogs {
   readonly elsewhere: readonly RunPlace[]
 }
 
+/** Where agents have run items of the maps of the run. */
+async function placesOfAgents(ledger: Ledger, { id }: RunRecord, plan: Plan): Promise<RunPlace[]> {
+  const lanes = new Set(mapsOf(plan).flatMap((map) => itemQueues(mapRunId(id, map.id)).map(queueKey)))
+  if (lanes.size === 0) return []
+  const gates = (await ledger.gates()).filter(({ key }) => lanes.has(key))
+  return gates.flatMap((gate) => laneStateOf(gate).places ?? [])
+}
+
 export async function logsOfRun(ledger: Ledger, record: RunRecord, store: string): Promise<RunLogs> {
   const state = StateDirectory.at(stateDirectoryOf(store))
   const plan = recordedPlan(record, (await ledger.definition(record.id)) ?? null)
@@ -109,6 +119,10 @@ export async function logsOfRun(ledger: Ledger, record: RunRecord, store: string
       (item === undefined ? state.logsOf(record.id, step) : state.logsOfItem(record.id, item))
         .filter((log) => attempt === undefined || log.attempt === attempt)
         .toSorted((a, b) => orderOf(a) - orderOf(b)),
-    elsewhere: placesElsewhere(record, placeOf({ stateDirectory: state.path })),
+    elsewhere: placesElsewhere(
+      record,
+      placeOf({ stateDirectory: state.path }),
+      await placesOfAgents(ledger, record, plan),
+    ),
   }
 }

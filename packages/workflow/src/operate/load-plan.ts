@@ -1,12 +1,14 @@
 /** A plan from a file, and the check of its secrets. Imports documents, plans and masking. */
 import path from 'node:path'
-import type { Json } from 'reprise/durable'
+import type { Json, RunRecord } from 'reprise/durable'
 import type { Plan } from '../plan/plan.js'
 import { planOf } from '../plan/plan-of.js'
 import { readersFor } from '../values/document-readers.js'
 import { secretPlaces } from '../masking/secret-places.js'
 import { faultOfSecrets } from '../masking/secret-fault.js'
-import { notesOf } from '../plan/found-policies.js'
+import { notesOf as remarksOn } from '../plan/found-policies.js'
+import { notesOf } from '../view/run-notes.js'
+import { withEnvFiles } from '../run/env-files.js'
 import type { Source } from '../document/source.js'
 import { OperationError } from './operation-error.js'
 
@@ -26,7 +28,16 @@ export async function loadPlan(source: Source, name: string | null): Promise<Loa
   const plan = planOf(source, readers)
   const file = name === null ? null : path.resolve(name)
   const documentDir = file === null ? process.cwd() : path.dirname(file)
-  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan, readers), shownFile: source.file }
+  return { plan: { ...plan, file }, documentDir, notes: remarksOn(source, plan, readers), shownFile: source.file }
+}
+
+/** What commands of a recorded run inherit: the variables of the process, and those of its files. */
+export function runEnvironment<V extends Readonly<Record<string, string | undefined>>>(
+  plan: Plan,
+  run: RunRecord,
+  env: V,
+): V {
+  return withEnvFiles(plan, notesOf(run).documentDir, env)
 }
 
 /** What is passed on and masked has to be there. */

@@ -17,7 +17,7 @@ import { recordedPlan } from '../run/recorded-plan.js'
 import { StateDirectory } from '../state/state-directory.js'
 import { lastSign, readSessions, runEvents } from '../view/read-times.js'
 import { scopeOf, taskPages } from '../view/run-pages.js'
-import { Policies, StepLook } from '../view/step-look.js'
+import { Policies, StepViews } from '../view/step-views.js'
 import type { ItemState } from '../view/map-views.js'
 import type { ItemDetail, ItemPage, ItemView } from '../view/views.js'
 import { OperationError } from './operation-error.js'
@@ -173,7 +173,7 @@ export async function viewItem(
   const lastMs = await lastSign(ledger, run, living)
   const sessions = await readSessions(ledger, run, events, lastMs, mapRunId(run.id, map.id))
   const isInterrupted = run.endedAtMs === null && (run.owner === null || !living.has(run.owner))
-  const look = new StepLook({
+  const look = new StepViews({
     attempts,
     sessions,
     logOf: (_step, attempt) => {

@@ -33,6 +33,9 @@ export type OperationProblem =
   | { readonly code: 'run_exists' | 'run_not_ended' | 'run_locked'; readonly run: string }
   | { readonly code: 'unknown_step'; readonly run: string; readonly near: string | undefined }
   | { readonly code: 'unknown_attempt'; readonly run: string; readonly step: string }
+  /** What an agent of a run lacks. */
+  | { readonly code: 'missing_directory'; readonly directory: string }
+  | { readonly code: 'other_version'; readonly run: string }
   // Of maps.
   | { readonly code: 'unknown_map' | 'map_not_open' | 'several_maps'; readonly run: string }
   | { readonly code: 'unknown_item'; readonly run: string; readonly map: string }
@@ -46,6 +49,9 @@ export type OperationProblem =
   | { readonly code: 'letter_undecided' | 'letter_not_undecided'; readonly letter: string }
   | { readonly code: 'undecided_step'; readonly run: string; readonly step: string }
   | { readonly code: 'no_letters' | 'run_cancelled' | 'not_repeatable'; readonly run: string | null }
+  // Of durable tasks of programs.
+  | { readonly code: 'unknown_task' }
+  | { readonly code: 'task_not_possible'; readonly task: string }
   // Of what a run is given.
   | { readonly code: 'missing_params' | 'missing_secrets'; readonly names: readonly string[] }
   | { readonly code: 'wrong_param'; readonly name: string; readonly text: string }

@@ -23,7 +23,7 @@ import { haltText } from '../run/map/halt-text.js'
 import { readClasses } from '../run/map/map-counts.js'
 import { readLanes } from '../run/map/map-halt.js'
 import { mapRunId } from '../run/map/map-names.js'
-import { type LaneState, mapNotesOf } from '../run/map/map-record.js'
+import { laneStateOf, mapNotesOf } from '../run/map/map-record.js'
 import type { HaltReason } from '../view/map-views.js'
 import { recordedPlan } from '../run/recorded-plan.js'
 import { OperationError } from './operation-error.js'
@@ -116,8 +116,8 @@ export async function setMap(ledger: Ledger, map: OpenMap, limits: MapLimits, ac
 
 /** Where failures are counted: the lane `items`. */
 function setMaxFailures(ledger: Ledger, { mapRun }: OpenMap, maxFailures: number, actor: Actor): Promise<GateChange> {
-  return changeGate(ledger, queueKey(laneName(mapRun, 'items')), 'limit', actor, ({ state }) => ({
-    after: { ...(state as LaneState), maxFailures } as unknown as GateChange['after'],
+  return changeGate(ledger, queueKey(laneName(mapRun, 'items')), 'limit', actor, (gate) => ({
+    after: { ...laneStateOf(gate), maxFailures } as unknown as GateChange['after'],
   }))
 }
 

@@ -4,6 +4,7 @@ import { LedgerError, openLedger } from 'reprise/durable'
 import type { CopiedCounts, SchemaState, StoreFacts } from 'reprise/internal'
 import type { Salvage } from 'reprise/internal/sqlite'
 import { lookIfThere } from '../state/own-files.js'
+import { expectContent } from '../run/lost-content.js'
 import { expectOwnStore } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import { OperationError } from './operation-error.js'
@@ -26,6 +27,7 @@ export async function factsOf(store: string): Promise<StoreFacts | undefined> {
 
 export async function pendingMigration(store: string): Promise<Migration> {
   const facts = await factsOf(store)
+  await expectContent(store, stateDirectoryOf(store))
   const { SCHEMA_VERSION } = await import('reprise/internal/sqlite')
   const schema = facts?.schema ?? { version: 0, newest: SCHEMA_VERSION }
   const file = fileOf(store)
@@ -38,12 +40,16 @@ export async function pendingMigration(store: string): Promise<Migration> {
 
 /** Opening a ledger brings it up to date. */
 export async function migrateStore(store: string): Promise<void> {
-  if (fileOf(store) !== undefined) StateDirectory.open(stateDirectoryOf(store))
+  if (fileOf(store) !== undefined) {
+    StateDirectory.open(stateDirectoryOf(store))
+    await expectContent(store, stateDirectoryOf(store))
+  }
   await (await openLedger(store)).close()
 }
 
 export async function backUp(store: string, target: string): Promise<number> {
   expectStoreOf(store)
+  await expectContent(store, stateDirectoryOf(store))
   expectNewFile(target)
   const { copySqlite, writeSqliteCopy } = await import('reprise/internal/sqlite')
   const file = fileOf(store)

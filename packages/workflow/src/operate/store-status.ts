@@ -7,6 +7,7 @@ import {
   type StoreFacts,
   type TableFacts,
 } from 'reprise/internal'
+import { expectContent } from '../run/lost-content.js'
 import { type LeftBehind, leftBehind } from './left-behind.js'
 import { storeWithoutPassword } from './store-address.js'
 import { factsOf } from './store-care.js'
@@ -62,6 +63,7 @@ interface StoreReport {
 /** Refused if there is no store. */
 export async function storeReport(store: string): Promise<StoreReport> {
   const facts = await expectFound(store, () => factsOf(store))
+  await expectContent(store, stateDirectoryOf(store))
   const status = await statusOf(facts, store)
   // Opening an older one would bring it up to date.
   const isUsable = facts.content !== undefined && facts.schema.version === facts.schema.newest && !facts.isReplica

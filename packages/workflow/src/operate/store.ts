@@ -5,8 +5,9 @@
  * Invariant: what only reads creates nothing.
  */
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
+import { checkedReads } from 'reprise/internal'
 import { lookIfThere } from '../state/own-files.js'
-import { expectOwnStore } from '../state/own-store.js'
+import { expectContent } from '../run/lost-content.js'
 import { statePathFor } from '../state/state-path.js'
 import { OperationError } from './operation-error.js'
 import { fileOf, isOnServer, mistypedStore, noStoreMessage } from './store-address.js'
@@ -55,7 +56,7 @@ export async function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<
   const file = fileOf(store)
   // A file that this user may not look at is an error, and not a store without runs.
   if (file !== undefined && lookIfThere(file) === undefined) return undefined
-  expectOwnStore(store, stateDirectoryOf(store))
+  await expectContent(store, stateDirectoryOf(store))
   const ledger = await openIfThere(store)
   if (ledger === undefined) return undefined
   try {
@@ -67,7 +68,7 @@ export async function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<
 
 async function openIfThere(store: string): Promise<Ledger | undefined> {
   try {
-    return await openLedger(store, { create: false })
+    return checkedReads(await openLedger(store, { create: false }))
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error

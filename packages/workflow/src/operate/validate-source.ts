@@ -3,7 +3,7 @@ import { InputError, type Problem, readTogether, STDIN } from '../document/probl
 import { isJob } from '../document/job-file.js'
 import { isWorkflow } from '../document/policy-file.js'
 import { readBudgetSection } from '../document/budget-section.js'
-import { hasFields } from '../document/spot.js'
+import { hasFields } from '../document/located.js'
 import type { Readers } from '../plan/readers.js'
 import { readersFor } from '../values/document-readers.js'
 import { type FoundPolicy, readPolicies, stepNotes } from '../plan/found-policies.js'

@@ -40,6 +40,8 @@ export function buildMap(
     selection: buildSelection(map),
     maxParallel: map.max_parallel ?? MAX_PARALLEL,
     rate: map.rate === undefined ? null : rateOf(map.rate),
+    batch: map.batch ?? 1,
+    isolation: map.isolation ?? 'none',
     policy: itemPolicy(map, parts),
     onInterrupt: parts.onInterrupt(map.on_interrupt),
     checkpoint: map.checkpoint ?? 'none',

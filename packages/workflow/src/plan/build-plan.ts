@@ -3,7 +3,7 @@
  * builders of its parts.
  */
 import path from 'node:path'
-import type { BreakerInput } from 'reprise'
+import { type BreakerInput, parseDuration } from 'reprise'
 import type { Json } from 'reprise/durable'
 import { fingerprint } from 'reprise/internal'
 import { camelCase } from '../document/spelling.js'
@@ -39,6 +39,9 @@ export function buildPlan(document: Json, file: string | null): Plan {
     fingerprint: fingerprintOf(document),
     params: data.params ?? {},
     env: data.env ?? {},
+    envFiles: typeof data.env_file === 'string' ? [data.env_file] : (data.env_file ?? []),
+    concurrency: concurrencyOf(data.concurrency),
+    timeoutMs: data.timeout === undefined ? null : parseDuration(data.timeout),
     secrets: data.secrets ?? [],
     breakers,
     budgets: byName(data.budgets ?? {}, budgetPlan),
@@ -79,6 +82,7 @@ function buildStep(step: StepData, id: string, { name, policies, data }: Around)
     ...policies.of(step, `${name}/${id}`),
     onInterrupt: interruptAction(step.on_interrupt),
     when: step.when ?? null,
+    until: step.until ?? null,
     capture: capture === undefined ? null : { name: capture, format },
     env: step.env ?? NO_ENV,
     workingDir: step.working_dir ?? null,
@@ -96,6 +100,12 @@ function buildMapStep(step: MapStepData, id: string, { name, data, breakers }: A
     onInterrupt: interruptAction,
     step: (one, inner) => buildStep(one, inner, { name: breakerKey, data, breakers, policies }),
   })
+}
+
+function concurrencyOf(data: DocumentData['concurrency']): Plan['concurrency'] {
+  if (data === undefined) return null
+  if (typeof data === 'string') return { group: data, onConflict: 'refuse' }
+  return { group: data.group, onConflict: data.on_conflict ?? 'refuse' }
 }
 
 function sizeOf(written: string | undefined, otherwise: number): number {

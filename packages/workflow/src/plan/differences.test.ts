@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parseSource } from '../document/source.js'
 import { describeDifference } from './difference-text.js'
 import { differencesOf } from './differences.js'
-import { movedAmong } from './moved.js'
+import { reorderedAmong } from './reordered-steps.js'
 import type { Plan } from './plan.js'
 import { planOf } from './plan-of.js'
 import { BLIND_READERS } from './readers.js'
@@ -41,6 +41,7 @@ test.each<[string, string, string]>([
   ['{shell: x}', '{run: [x]}', 'step a: shell is gone; it was x | step a: run is new: ["x"]'],
   ['{shell: x, env: {A: 1}}', '{shell: x, env: {A: 2, B: 3}}', 'step a: env.A was 1, is 2 | step a: env.B is new: 3'],
   ['{http: {url: "http://a"}}', '{http: {url: "http://b"}}', 'step a: http.url was "http://a", is "http://b"'],
+  ['{shell: x, until: a}', '{shell: x, until: b}', 'step a: until was a, is b'],
   ['{shell: x, when: a}', '{shell: x}', 'step a: when is gone; it was a'],
   [
     '{shell: x, capture: o}',
@@ -53,6 +54,15 @@ test.each<[string, string, string]>([
 ])('a step that was reworded: %s and %s', (before, after, expected) => {
   const id = (step: string): string => `steps: [${step.replace('{', '{id: a, ')}]`
   expect(changes(id(before), id(after)).join(' | ')).toBe(expected)
+})
+
+test.each<[string, string, string]>([
+  ['timeout: 1h', 'timeout: 90m', 'timeout was 1h, is 1h30m'],
+  ['concurrency: a', 'concurrency: {group: a, on_conflict: wait}', 'concurrency.on_conflict was refuse, is wait'],
+  ['env_file: a', 'env_file: [a, b]', 'env_file was ["a"], is ["a","b"]'],
+])('outside of the steps: %s and %s', (before, after, expected) => {
+  const whole = (text: string): string => `${text}\nsteps: [{id: a, shell: x}]`
+  expect(changes(whole(before), whole(after))).toEqual([expected])
 })
 
 test.each<[string, string, string]>([
@@ -104,14 +114,14 @@ test('long values are shown in part', () => {
 })
 
 test('the fewest moves make one order of the other', () => {
-  expect(movedAmong(['a', 'b', 'c', 'd'], ['d', 'a', 'b', 'c'])).toEqual(['d'])
+  expect(reorderedAmong(['a', 'b', 'c', 'd'], ['d', 'a', 'b', 'c'])).toEqual(['d'])
   const orders = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 9 })
   const shuffled = orders.chain((names) =>
     fc.tuple(fc.constant(names), fc.shuffledSubarray(names, { minLength: names.length })),
   )
   fc.assert(
     fc.property(shuffled, ([before, after]) => {
-      const moved = new Set(movedAmong(before, after))
+      const moved = new Set(reorderedAmong(before, after))
       const stays = (names: readonly string[]): string[] => names.filter((name) => !moved.has(name))
       expect(stays(after)).toEqual(stays(before))
       if (before.join() === after.join()) expect(moved.size).toBe(0)

@@ -3,11 +3,11 @@
  * their ids are; policies are compared as what they mean, not as they are written. Pure. Imports the parts as they are written.
  */
 import { changesIn, type ValueChange } from './json-difference.js'
-import { movedAmong } from './moved.js'
+import { reorderedAmong } from './reordered-steps.js'
 import type { MapPlan } from './map-plan.js'
 import type { PhasePlan, Plan, StepPlan } from './plan.js'
-import { writtenDocument, writtenPolicy, writtenStep } from './written.js'
-import { templatesOf, writtenMap, writtenTemplateStep } from './written-map.js'
+import { canonicalDocument, canonicalPolicy, canonicalStep } from './canonical-plan.js'
+import { templatesOf, canonicalMap, canonicalTemplateStep } from './canonical-map.js'
 
 export type Difference =
   /** Positions count from 1. */
@@ -23,7 +23,7 @@ export type Difference =
 
 /** Empty if both mean the same, however they are written. */
 export function differencesOf(before: Plan, after: Plan): Difference[] {
-  const documents = changesIn(writtenDocument(before), writtenDocument(after))
+  const documents = changesIn(canonicalDocument(before), canonicalDocument(after))
   const old = new Map(before.phases.map((phase) => [phase.id, phase]))
   return [
     ...documents.map((change): Difference => ({ kind: 'document_changed', ...change })),
@@ -47,7 +47,7 @@ function orderChanges(before: Plan, after: Plan): Difference[] {
   return [
     ...removed.map((step): Difference => ({ kind: 'step_removed', step, position: placed(old, step) })),
     ...added.map((step): Difference => ({ kind: 'step_added', step, position: placed(now, step) })),
-    ...movedAmong(kept, keptNow).map((step): Difference => {
+    ...reorderedAmong(kept, keptNow).map((step): Difference => {
       return { kind: 'step_moved', step, from: placed(old, step), to: placed(now, step) }
     }),
   ]
@@ -61,7 +61,7 @@ function phaseChanges(before: PhasePlan, after: PhasePlan, plans: readonly [Plan
 
 /** Field by field, also within the steps of its template that both have. */
 function mapChanges(before: MapPlan, after: MapPlan, plans: readonly [Plan, Plan]): Difference[] {
-  const changes = changesIn(writtenMap(before, plans[0]), writtenMap(after, plans[1]))
+  const changes = changesIn(canonicalMap(before, plans[0]), canonicalMap(after, plans[1]))
   const [old, now] = [templatesOf(before), templatesOf(after)]
   const inner = now.flatMap(([field, steps], index) => templateChanges(field, old[index]?.[1] ?? [], steps, plans))
   return [...changes, ...inner].map((change): Difference => ({ kind: 'step_changed', step: after.id, ...change }))
@@ -77,15 +77,15 @@ function templateChanges(
   const same = after.flatMap((step) => {
     const was = before.find(({ id }) => id === step.id)
     if (was === undefined) return []
-    return changesIn(writtenTemplateStep(was, old), writtenTemplateStep(step, now), `${field}.${step.id}`)
+    return changesIn(canonicalTemplateStep(was, old), canonicalTemplateStep(step, now), `${field}.${step.id}`)
   })
   return [...changesIn(ids(before), ids(after), field), ...same]
 }
 
 function stepChanges(before: StepPlan, after: StepPlan, plans: readonly [Plan, Plan]): Difference[] {
   const step = after.id
-  const steps = changesIn(writtenStep(before), writtenStep(after))
-  const policies = changesIn(writtenPolicy(before, plans[0]), writtenPolicy(after, plans[1]))
+  const steps = changesIn(canonicalStep(before), canonicalStep(after))
+  const policies = changesIn(canonicalPolicy(before, plans[0]), canonicalPolicy(after, plans[1]))
   return [
     ...steps.map((change): Difference => ({ kind: 'step_changed', step, ...change })),
     ...policies.map((change): Difference => ({ kind: 'policy_changed', step, ...change })),

@@ -1,12 +1,15 @@
 /** A checked document in its canonical spelling, as the builder of plans reads it. Imports types only. */
 import type { Json } from 'reprise/durable'
 import type { InputFormat } from './map-plan.js'
-import type { CaptureFormat } from './plan.js'
+import type { CaptureFormat, ConcurrencyPlan } from './plan.js'
 
 export interface DocumentData {
   readonly name?: string
   readonly params?: Readonly<Record<string, Json>>
   readonly env?: Readonly<Record<string, string>>
+  readonly env_file?: string | readonly string[]
+  readonly concurrency?: string | { readonly group: string; readonly on_conflict?: ConcurrencyPlan['onConflict'] }
+  readonly timeout?: string
   readonly secrets?: readonly string[]
   readonly retry_defaults?: Json
   readonly breakers?: Readonly<Record<string, Fields>>
@@ -48,6 +51,8 @@ export interface MapData {
   readonly max_items?: number
   readonly max_parallel?: number
   readonly rate?: string
+  readonly batch?: number
+  readonly isolation?: 'none' | 'directory' | 'worktree'
   readonly agent_timeout?: string
   readonly checkpoint?: 'none' | 'step'
   readonly on_interrupt?: StepData['on_interrupt']
@@ -105,6 +110,7 @@ export interface StepData {
   readonly capture_format?: CaptureFormat
   readonly max_log?: string
   readonly when?: string
+  readonly until?: string
   readonly retry?: Json
   readonly on_interrupt?: 'rerun' | 'fail' | { readonly verify: string | readonly string[] }
 }

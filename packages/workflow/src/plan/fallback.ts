@@ -14,6 +14,11 @@ export function isFallbackId(id: string): boolean {
   return id.endsWith(FALLBACK_ENDING)
 }
 
+/** The step that the task with this id stands in for, by its id; undefined if it stands in for none. */
+export function stepOfFallback(id: string): string | undefined {
+  return isFallbackId(id) ? id.slice(0, -FALLBACK_ENDING.length) : undefined
+}
+
 /** For people. */
 export function fallbackName({ name }: Pick<StepPlan, 'name'>): string {
   return `fallback of ${name}`

@@ -5,11 +5,11 @@
 import { type NormalizedPolicy, normalizePolicy, type Policy } from 'reprise'
 import { GATE_KEYS } from '../document/fields-retry.js'
 import { isWorkflow, readPolicyFile } from '../document/policy-file.js'
-import { hasFields, wholeOf } from '../document/spot.js'
+import { hasFields, wholeOf } from '../document/located.js'
 import type { Source } from '../document/source.js'
 import type { MapPlan } from './map-plan.js'
 import { type MapStarts, startsOf } from './map-starts.js'
-import { type MapSpot, phaseSpots, type StepSpot } from './phase-spots.js'
+import { type LocatedMap, locatedPhases, type LocatedStep } from './located-phases.js'
 import type { Action, Plan, StepPlan } from './plan.js'
 import { planOf } from './plan-of.js'
 import type { Readers } from './readers.js'
@@ -23,6 +23,8 @@ export interface FoundPolicy extends NormalizedPolicy {
   /** What people call the step. */
   readonly name: string | null
   readonly role: PolicyRole
+  /** The condition that its step polls for, if it has one. */
+  readonly until?: string
   /** How often it can be started; null where there are no items. */
   readonly starts: MapStarts | null
 }
@@ -48,21 +50,34 @@ export function readPolicies(source: Source, readers: Readers): PolicyFile {
 
 /** Those of the steps of a plan that was made of this source, and of the items of its maps. */
 function policiesOf(source: Source, plan: Plan, readers: Readers): readonly FoundPolicy[] {
-  const written = phaseSpots(source, wholeOf(source))
+  const written = locatedPhases(source, wholeOf(source))
   return plan.phases.flatMap((phase, index) => {
-    const spot = written[index]
-    return phase.kind === 'map' ? mapPolicies(phase, spot?.map, plan, readers) : [stepPolicy(phase, spot, readers)]
+    const located = written[index]
+    return phase.kind === 'map'
+      ? mapPolicies(phase, located?.map, plan, readers)
+      : [stepPolicy(phase, located, readers)]
   })
 }
 
-function stepPolicy(step: StepPlan, written: StepSpot | undefined, readers: Readers): FoundPolicy {
+function stepPolicy(step: StepPlan, written: LocatedStep | undefined, readers: Readers): FoundPolicy {
   const { policy, notes } = normalizePolicy(step.policy)
-  const more = [...timeoutNotes(written?.spot.data, policy), ...shellNotes(step, readers)]
-  return { step: step.id, name: step.name, role: 'step', starts: null, policy, notes: [...notes, ...more] }
+  const more = [
+    ...timeoutNotes(written?.located.data, policy),
+    ...untilNotes(step, policy),
+    ...shellNotes(step, readers),
+  ]
+  const { id, name, until } = step
+  const found = { step: id, name, role: 'step', starts: null, policy, notes: [...notes, ...more] } as const
+  return until === null ? found : { ...found, until }
 }
 
 /** Of the items first, then of the steps that are done for each. */
-function mapPolicies(map: MapPlan, written: MapSpot | undefined, plan: Plan, readers: Readers): readonly FoundPolicy[] {
+function mapPolicies(
+  map: MapPlan,
+  written: LocatedMap | undefined,
+  plan: Plan,
+  readers: Readers,
+): readonly FoundPolicy[] {
   const { policy, notes } = normalizePolicy(map.policy)
   const item: FoundPolicy = {
     step: map.id,
@@ -72,9 +87,9 @@ function mapPolicies(map: MapPlan, written: MapSpot | undefined, plan: Plan, rea
     policy,
     notes: [...notes, ...defaultGateNotes(plan)],
   }
-  const spots = [...(written?.template ?? []), ...(written?.onItemError ?? [])]
+  const located = [...(written?.template ?? []), ...(written?.onItemError ?? [])]
   const steps = [...map.template, ...map.onItemError].map((step, index): FoundPolicy => {
-    const found = stepPolicy(step, spots[index], readers)
+    const found = stepPolicy(step, located[index], readers)
     const starts = startsOf(map, found.policy.attempts, index >= map.template.length)
     return { ...found, step: `${map.id}/${step.id}`, role: 'template', starts }
   })
@@ -105,6 +120,12 @@ function shellNotes({ action, onFailure, onInterrupt }: StepPlan, { shell }: Rea
     ...(typeof onInterrupt === 'string' ? [] : [onInterrupt.verify]),
   ]
   return actions.flatMap((one) => (one.kind === 'shell' ? [...(shell.notesOn?.(one.command) ?? [])] : []))
+}
+
+/** With one attempt nothing is polled. */
+function untilNotes({ until }: StepPlan, { attempts }: Policy): string[] {
+  if (until === null || attempts > 1) return []
+  return ['`until` is looked at once: the step has one attempt. Write `retry: {attempts: …}` for more looks.']
 }
 
 /** `timeout` of a policy is the limit of everything; that of a step is older, and is the limit of one attempt. */

@@ -1,8 +1,8 @@
-/** Whether the breakers and budgets that policies name are declared. Imports spots and findings. */
+/** Whether the breakers and budgets that policies name are declared. Imports located values and findings. */
 import { normalizePolicy } from 'reprise'
 import { nearest } from 'reprise/internal'
 import type { Findings } from '../document/findings.js'
-import { fieldOf, hasFields, type Spot } from '../document/spot.js'
+import { fieldOf, hasFields, type LocatedValue } from '../document/located.js'
 
 export class GateCheck {
   private readonly findings: Findings
@@ -11,7 +11,7 @@ export class GateCheck {
   /** Settings of breakers by key, as they were first met. */
   private readonly settings = new Map<string, { readonly written: string; readonly place: string }>()
 
-  constructor(findings: Findings, whole: Spot) {
+  constructor(findings: Findings, whole: LocatedValue) {
     this.findings = findings
     this.declaredSettings(whole)
     this.breakers = this.namesUnder(whole, 'breakers')
@@ -19,7 +19,7 @@ export class GateCheck {
   }
 
   /** Of `retry` or `retry_defaults`. */
-  check(retry: Spot | undefined): void {
+  check(retry: LocatedValue | undefined): void {
     const breaker = retry && fieldOf(this.findings.source, retry, 'breaker')
     if (breaker !== undefined) this.declared(breaker, 'breakers', this.breakers, '{failure_threshold: 5}')
     if (breaker !== undefined) this.oneSetting(breaker)
@@ -29,38 +29,38 @@ export class GateCheck {
   }
 
   /** A breaker that is written twice under one key would have the settings of whoever asks it. */
-  private oneSetting(spot: Spot): void {
-    const key = hasFields(spot.data) ? spot.data['key'] : undefined
+  private oneSetting(located: LocatedValue): void {
+    const key = hasFields(located.data) ? located.data['key'] : undefined
     if (typeof key !== 'string') return
-    const written = settingsOf(spot.data)
+    const written = settingsOf(located.data)
     const first = this.settings.get(key.trim())
-    if (first === undefined) this.settings.set(key.trim(), { written, place: spot.path })
+    if (first === undefined) this.settings.set(key.trim(), { written, place: located.path })
     else if (first.written !== written)
       this.findings.fail(
-        spot,
+        located,
         `the breaker ${JSON.stringify(key.trim())} has other settings at ${first.place}`,
         `declare it once under \`breakers\`, and write \`breaker: ${key.trim()}\``,
       )
   }
 
-  private declaredSettings(whole: Spot): void {
+  private declaredSettings(whole: LocatedValue): void {
     const declared = fieldOf(this.findings.source, whole, 'breakers')
     for (const [key, settings] of hasFields(declared?.data) ? Object.entries(declared.data) : [])
       this.settings.set(key.trim(), { written: settingsOf(settings), place: `breakers.${key.trim()}` })
   }
 
-  private declared(spot: Spot, section: string, names: readonly string[], example: string): void {
+  private declared(located: LocatedValue, section: string, names: readonly string[], example: string): void {
     // A blank name is no budget, and is told of elsewhere for a breaker.
-    if (typeof spot.data !== 'string' || spot.data.trim() === '') return
-    const name = spot.data.trim()
+    if (typeof located.data !== 'string' || located.data.trim() === '') return
+    const name = located.data.trim()
     if (names.includes(name)) return
     const near = nearest(name, names)
     const cure = near === undefined ? `declare it: \`${section}: {${name}: ${example}}\`` : `did you mean \`${near}\`?`
-    this.findings.fail(spot, `${JSON.stringify(name)} is not declared under \`${section}\``, cure)
+    this.findings.fail(located, `${JSON.stringify(name)} is not declared under \`${section}\``, cure)
   }
 
   /** A policy names a gate without the spaces around it. */
-  private namesUnder(whole: Spot, section: string): string[] {
+  private namesUnder(whole: LocatedValue, section: string): string[] {
     const { source } = this.findings
     const declared = fieldOf(source, whole, section)
     const names = new Set<string>()

@@ -1,8 +1,8 @@
-/** What of a single map no table can say. Imports spots, findings and what a map means. */
+/** What of a single map no table can say. Imports located values, findings and what a map means. */
 import type { Findings } from '../document/findings.js'
-import { fieldOf, hasFields, type Spot } from '../document/spot.js'
+import { fieldOf, hasFields, type LocatedValue } from '../document/located.js'
 import { formatOfName, MAX_ITEMS } from './map-plan.js'
-import type { MapSpot } from './phase-spots.js'
+import type { LocatedMap } from './located-phases.js'
 
 /** Inputs that are read, and so have a format. */
 const READ_INPUTS = ['file', 'command', 'shell', 'run', 'stdin']
@@ -11,16 +11,27 @@ const SELECTIONS = ['filter', 'distinct', 'offset', 'max_items']
 /** When `item_retry` does not say how many. */
 const USUAL_ATTEMPTS = 3
 
-export function checkMap(findings: Findings, map: MapSpot): void {
-  const { spot, errorPolicy, otherPolicy } = map
+export function checkMap(findings: Findings, map: LocatedMap): void {
+  const { located, errorPolicy, otherPolicy } = map
   if (otherPolicy !== undefined) {
     findings.fail(otherPolicy, '`error_policy` stands beside `map` already: keep one of them', undefined, true)
   }
-  checkInput(findings, spot)
-  if (errorPolicy !== undefined) checkErrors(findings, spot, errorPolicy)
+  checkInput(findings, located)
+  checkIsolation(findings, located)
+  if (errorPolicy !== undefined) checkErrors(findings, located, errorPolicy)
 }
 
-function checkInput(findings: Findings, map: Spot): void {
+/** What finished steps have done stays in the place of the attempt that was interrupted. */
+function checkIsolation(findings: Findings, map: LocatedValue): void {
+  const { source } = findings
+  const checkpoint = fieldOf(source, map, 'checkpoint')
+  const isolation = fieldOf(source, map, 'isolation')?.data
+  if (checkpoint?.data !== 'step' || (isolation !== 'directory' && isolation !== 'worktree')) return
+  const message = `does not go with \`isolation: ${isolation}\`: an attempt that runs again has a new place, without what finished steps did`
+  findings.fail(checkpoint, message, 'leave one of them out', true)
+}
+
+function checkInput(findings: Findings, map: LocatedValue): void {
   const { source } = findings
   const input = fieldOf(source, map, 'input')
   const path = fieldOf(source, map, 'json_path')
@@ -40,7 +51,7 @@ function checkInput(findings: Findings, map: Spot): void {
 const WITHOUT_DOCUMENT = ['range', 'glob', 'product']
 
 /** A path looks into documents: JSON, or the rows of NDJSON. */
-function checkPath(findings: Findings, input: Spot, path: Spot): void {
+function checkPath(findings: Findings, input: LocatedValue, path: LocatedValue): void {
   const { data } = input
   const kind = hasFields(data) ? Object.keys(data).find((key) => WITHOUT_DOCUMENT.includes(key)) : undefined
   if (kind !== undefined) {
@@ -59,7 +70,7 @@ function checkPath(findings: Findings, input: Spot, path: Spot): void {
   )
 }
 
-function checkRange(findings: Findings, map: Spot, range: Spot): void {
+function checkRange(findings: Findings, map: LocatedValue, range: LocatedValue): void {
   if (!Array.isArray(range.data) || !range.data.every((one) => Number.isSafeInteger(one))) return
   const [from, to, step = 1] = range.data as readonly number[]
   if (from === undefined || to === undefined) return
@@ -79,7 +90,7 @@ function countIn(from: number, to: number, step: number): number {
   return Math.floor((to - from) / step) + 1
 }
 
-function checkErrors(findings: Findings, map: Spot, policy: Spot): void {
+function checkErrors(findings: Findings, map: LocatedValue, policy: LocatedValue): void {
   const { source } = findings
   const retry = fieldOf(source, policy, 'item_retry')
   const timeout = fieldOf(source, map, 'agent_timeout')

@@ -29,6 +29,8 @@ test('a map with nothing but an input and a template has every default', () => {
     selection: { jsonPath: null, filter: null, distinct: null, sortBy: [], offset: 0, maxItems: null },
     maxParallel: 8,
     rate: null,
+    batch: 1,
+    isolation: 'none',
     policy: { attempts: 1 },
     onInterrupt: 'rerun',
     checkpoint: 'none',
@@ -240,7 +242,8 @@ test.each<[string, string, RegExp]>([
     /on_item_error\[0\].id: step 1 has this id already/,
   ],
   ['what follows an item', `input: [], error_policy: {item_retry: {on_failure: stop}}, ${TEMPLATE}`, /on_item_failure/],
-  ['later fields', `input: [], batch: 50, ${TEMPLATE}`, /map.batch: unknown field/],
+  ['a batch of none', `input: [], batch: 0, ${TEMPLATE}`, /map.batch: .* 1 to 1000/],
+  ['another word for batch', `input: [], batch_size: 5, ${TEMPLATE}`, /batch_size: unknown field → .*`batch`/],
 ])('%s: refused with its place and a cure', async (_, fields, expected) => {
   expect((await said(`steps: [{id: resize, map: {${fields}}}]`)).join('\n')).toMatch(expected)
 })

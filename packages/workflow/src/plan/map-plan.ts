@@ -9,6 +9,9 @@ import type { InterruptAction, RunAction, ShellAction, StepPlan } from './plan.j
 /** Of one map. Positions have seven digits in the ids of items. */
 export const MAX_ITEMS = 10_000_000
 
+/** Items of one attempt: their ends are one commit, and every claim reads the records of all that run. */
+export const MAX_BATCH = 1000
+
 /** One map of a plan: a phase beside the steps. */
 export interface MapPlan {
   /** The kind of phase. */
@@ -29,6 +32,10 @@ export interface MapPlan {
   readonly maxParallel: number
   /** At most this many items start in a time, over all processes; null for no limit. */
   readonly rate: MapRate | null
+  /** At most this many items are handed to one attempt. */
+  readonly batch: number
+  /** Where attempts work: all in the directory of the run, or each in a directory or working tree of its own. */
+  readonly isolation: 'none' | 'directory' | 'worktree'
   /** How an item is retried: `item_retry`, with `agent_timeout` as its `attemptTimeout`. One attempt when nothing is said. */
   readonly policy: PolicyInput
   /** What becomes of an item whose process was lost while it ran. */

@@ -18,6 +18,10 @@ export interface MapStarts {
   readonly total: number | null
   /** Retries that all items share; null for no limit. */
   readonly maxRetries: number | null
+  /** Items of one attempt at most; 1 without batches. */
+  readonly batch: number
+  /** Whether a step of the template captures something that is the result of no item, since there are several. */
+  readonly capturesForNone: boolean
 }
 
 /** `isOnce`: for what is done once for an item, however often the item is tried. */
@@ -35,6 +39,8 @@ export function startsOf(map: MapPlan, stepAttempts: number, isOnce = false): Ma
     items,
     total: inAll === null ? null : inAll * stepAttempts,
     maxRetries: map.errors.maxRetries,
+    batch: map.batch,
+    capturesForNone: map.batch > 1 && map.template.at(-1)?.capture?.name !== undefined,
   }
 }
 

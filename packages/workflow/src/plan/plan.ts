@@ -20,6 +20,12 @@ export interface Plan {
   readonly params: Readonly<Record<string, Json>>
   /** For every step; the values are templates. */
   readonly env: Readonly<Record<string, string>>
+  /** Files with further variables, from the document's directory. */
+  readonly envFiles: readonly string[]
+  /** The group of runs of which one is conducted at a time; null without one. */
+  readonly concurrency: ConcurrencyPlan | null
+  /** Limit of the whole run, from its first start; null without one. */
+  readonly timeoutMs: number | null
   /** Names of environment variables that are passed on and masked everywhere. */
   readonly secrets: readonly string[]
   /** Settings of named breakers. */
@@ -51,6 +57,12 @@ export function phasesIn({ phases }: Pick<Plan, 'phases'>, part: 'steps' | Handl
   return phases.filter((phase) => partOf(phase) === part)
 }
 
+/** The phase with this id and all behind it, those of `on_failure` and `finally` too; none if there is no such phase. */
+export function phasesFrom({ phases }: Pick<Plan, 'phases'>, id: string): readonly PhasePlan[] {
+  const first = phases.findIndex((phase) => phase.id === id)
+  return first === -1 ? [] : phases.slice(first)
+}
+
 /** Steps of `on_failure` and `finally`. */
 export function handlersOf(plan: Pick<Plan, 'phases'>): readonly StepPlan[] {
   return stepsOf(plan).filter(({ part }) => part !== undefined)
@@ -64,6 +76,13 @@ function partOf(phase: PhasePlan): 'steps' | HandlerPart {
 /** The phases that are maps. */
 export function mapsOf({ phases }: Pick<Plan, 'phases'>): readonly MapPlan[] {
   return phases.filter((phase) => phase.kind === 'map')
+}
+
+export interface ConcurrencyPlan {
+  /** The name of the group, a template. */
+  readonly group: string
+  /** What a run does while another one of the group is conducted. */
+  readonly onConflict: 'refuse' | 'wait' | 'cancel_old'
 }
 
 export interface BudgetPlan {
@@ -97,6 +116,8 @@ export interface StepPlan {
   readonly onInterrupt: InterruptAction
   /** CEL; the step is skipped when it is false. */
   readonly when: string | null
+  /** CEL; an attempt that has done its work fails, and is retried, while it is false. */
+  readonly until: string | null
   /** Where its output is kept for later steps; null for nowhere. */
   readonly capture: Capture | null
   /** Templates. */

@@ -26,6 +26,8 @@ export interface Scope {
   readonly variables: ReadonlySet<string>
   /** Whether the steps of the run have ended: in `on_failure` and `finally`. */
   readonly isOver?: boolean
+  /** Whether an attempt works on several items: then there is no `item`. */
+  readonly isBatch?: boolean
   /** Names that are known here and not in the whole document. */
   readonly local?: ReadonlySet<string>
 }
@@ -85,6 +87,11 @@ const NO_ITEM: ReferenceFault = {
   suggestion: 'refer to it in `agent_template`, `on_item_error`, `filter`, `distinct` or `sort_by` of a map',
 }
 
+const NO_ITEM_IN_BATCH: ReferenceFault = {
+  message: '`item` is unknown here: with `batch` an attempt works on several items',
+  suggestion: 'refer to `items` or `items_file`, or leave `batch` out',
+}
+
 /** Undefined if it is known, or is none of ours: in shell text `${HOME}` is the shell's. */
 export function faultOfReference(name: string, reading: Reading, scope: Scope): ReferenceFault | undefined {
   const [, root = '', rest = ''] = /^([^.[]*)(.*)$/s.exec(name) ?? []
@@ -96,6 +103,8 @@ export function faultOfReference(name: string, reading: Reading, scope: Scope): 
   if (root === 'steps') return faultOfStep(name, rest, scope)
   if (root === 'map' && rest !== '') return faultOfMap(name, rest, scope)
   if (root === 'map' && reading === 'expression' && scope.maps.has(MAP_ID)) return undefined
+  if (root === 'item' && scope.isBatch === true)
+    return rest.startsWith('.') || reading !== 'shell' ? NO_ITEM_IN_BATCH : undefined
   if (root === 'item' && (scope.place !== 'run' || rest.startsWith('.') || reading !== 'shell')) {
     return scope.place === 'run' ? NO_ITEM : undefined
   }
@@ -106,8 +115,11 @@ export function faultOfReference(name: string, reading: Reading, scope: Scope): 
 }
 
 /** Of `${name}` in shell text, where the text does not set the name: undefined if it may well be the shell's own. */
-export function faultOfShellName(name: string, { values, laterValues, variables }: Scope): ReferenceFault | undefined {
+export function faultOfShellName(name: string, scope: Scope): ReferenceFault | undefined {
+  const { values, laterValues, variables } = scope
   if (values.has(name) || variables.has(name)) return undefined
+  if (name === 'item' && scope.isBatch === true) return NO_ITEM_IN_BATCH
+  if (isOfBatch(name, scope)) return noItems(name)
   const own = ` (a variable of the shell is written \`$${name}\`)`
   const later = laterValues.get(name)
   if (later !== undefined) return laterValue(name, later, own)
@@ -132,6 +144,16 @@ export function faultOfNumeric(name: string, { texts }: Scope): ReferenceFault |
   return { message: `\`${name}\` is text, and is compared with a number`, suggestion: cure }
 }
 
+/** Where a map has `batch`, both are among the values. */
+function isOfBatch(name: string, { place }: Scope): boolean {
+  return place === 'template' && (name === 'items' || name === 'items_file')
+}
+
+function noItems(name: string): ReferenceFault {
+  const cure = '`batch: 50` beside `agent_template` hands several items to an attempt'
+  return unknown(name, cure, 'the map has no `batch`')
+}
+
 function laterValue(name: string, step: string, more = ''): ReferenceFault {
   const message = `\`${name}\` is captured by step ${step}, which has not run then`
   return { message, suggestion: `a reference is to an earlier step${more}` }
@@ -141,6 +163,7 @@ function unknownValue(root: string, rest: string, reading: Reading, scope: Scope
   const { place, values, laterValues } = scope
   const later = laterValues.get(root)
   if (later !== undefined) return laterValue(root, later)
+  if (isOfBatch(root, scope)) return noItems(root)
   const word = reading === 'expression' ? CONSTANTS[root.toLowerCase()] : undefined
   if (word !== undefined) return unknown(root, `write \`${word}\``)
   const inner = firstOf(rest)

@@ -53,6 +53,7 @@ test.each([
   `{write_file: {path: '\${region}', content: '\${items}'}}`,
   `{shell: x, working_dir: '\${region}', env: {A: '\${items}'}}`,
   '{shell: x, when: region == items.count}',
+  '{id: me, shell: x, capture: own, until: own == region && steps.me.attempts}',
   '{shell: x, when: \'steps["a.b-c"].exit_code\'}',
   // In shell text what we do not know is the shell's.
   '{shell: "echo ${HOME} ${x[0]} ${unlike}"}',

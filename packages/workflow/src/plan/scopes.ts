@@ -2,11 +2,13 @@
  * What texts can refer to where they stand: before each step of a run, and within a map. Kept up to date from step to
  * step rather than made anew for each. Imports the steps of a file.
  */
-import type { StepSpot } from './phase-spots.js'
+import type { LocatedStep } from './located-phases.js'
 import type { Scope } from './reference-check.js'
 
 /** Beside `item` itself. */
 const ITEM_VALUES = ['item_key', 'item_index']
+/** Where an attempt works on several items, in place of `item`. */
+const BATCH_VALUES = ['items', 'items_file']
 
 export class Scopes {
   private readonly values: Set<string>
@@ -20,16 +22,25 @@ export class Scopes {
   /** Names that are known here and not in the whole document. */
   private readonly local: Set<string> | undefined
   private readonly outer: Scope | undefined
+  private readonly isBatch: boolean
   private isOver = false
 
-  /** `outer`: of the map that these are the steps of. */
-  constructor(params: ReadonlySet<string>, steps: readonly StepSpot[], variables: ReadonlySet<string>, outer?: Scope) {
+  /** `outer`: of the map that these are the steps of; `isBatch`: they work on several of its items. */
+  constructor(
+    params: ReadonlySet<string>,
+    steps: readonly LocatedStep[],
+    variables: ReadonlySet<string>,
+    outer?: Scope,
+    isBatch = false,
+  ) {
+    this.isBatch = isBatch
+    const own = isBatch ? BATCH_VALUES : ITEM_VALUES
     this.params = params
     this.variables = variables
     this.outer = outer
     const captures = steps.flatMap(({ capture, id }) => (capture === undefined ? [] : [[capture, id] as const]))
-    this.local = outer && new Set(['item', ...ITEM_VALUES])
-    this.values = new Set([...(outer?.values ?? params), ...(outer === undefined ? [] : ITEM_VALUES)])
+    this.local = outer && new Set([...(isBatch ? [] : ['item']), ...own])
+    this.values = new Set([...(outer?.values ?? params), ...(outer === undefined ? [] : own)])
     this.texts = new Map(outer?.texts)
     for (const id of outer?.steps ?? []) this.steps.add(id)
     for (const id of outer?.maps ?? []) this.maps.add(id)
@@ -41,8 +52,9 @@ export class Scopes {
   get now(): Scope {
     const { values, steps, maps, laterValues, laterSteps, texts, variables, local } = this
     const place = this.outer === undefined ? 'run' : 'template'
-    const { isOver } = this
-    return { place, values, steps, maps, laterValues, laterSteps, texts, variables, isOver, ...(local && { local }) }
+    const { isOver, isBatch } = this
+    const scope = { place, values, steps, maps, laterValues, laterSteps, texts, variables, isOver, isBatch } as const
+    return local === undefined ? scope : { ...scope, local }
   }
 
   /** From here on the steps of the run have ended: how, can be referred to. */
@@ -65,12 +77,12 @@ export class Scopes {
     }
   }
 
-  /** For the steps that are done for each item. */
-  within(steps: readonly StepSpot[]): Scopes {
-    return new Scopes(this.params, steps, this.variables, this.now)
+  /** For the steps that are done for each item, or for several at once. */
+  within(steps: readonly LocatedStep[], isBatch = false): Scopes {
+    return new Scopes(this.params, steps, this.variables, this.now, isBatch)
   }
 
-  pass({ id, capture, isText, map }: StepSpot): void {
+  pass({ id, capture, isText, map }: LocatedStep): void {
     this.steps.add(id)
     this.laterSteps.delete(id)
     if (map === undefined) this.maps.delete(id)

@@ -1,14 +1,14 @@
-/** What of a single step no table can say. Imports spots and findings. */
+/** What of a single step no table can say. Imports located values and findings. */
 import type { Findings } from '../document/findings.js'
-import { fieldOf, hasFields, itemsOf, type Spot } from '../document/spot.js'
+import { fieldOf, hasFields, itemsOf, type LocatedValue } from '../document/located.js'
 
-export function checkStep(findings: Findings, step: Spot, retry: Spot | undefined): void {
+export function checkStep(findings: Findings, step: LocatedValue, retry: LocatedValue | undefined): void {
   checkTimeout(findings, step, retry)
   checkProgram(findings, step)
   checkRequest(findings, step)
 }
 
-function checkTimeout(findings: Findings, step: Spot, retry: Spot | undefined): void {
+function checkTimeout(findings: Findings, step: LocatedValue, retry: LocatedValue | undefined): void {
   const timeout = fieldOf(findings.source, step, 'attempt_timeout') ?? fieldOf(findings.source, step, 'timeout')
   if (timeout === undefined || retry === undefined) return
   const same = ['attempt_timeout', 'attemptTimeout'].find((key) => fieldOf(findings.source, retry, key) !== undefined)
@@ -17,7 +17,7 @@ function checkTimeout(findings: Findings, step: Spot, retry: Spot | undefined): 
   findings.fail(timeout, message, 'the limit of all attempts together is `retry.timeout`', true)
 }
 
-function checkProgram(findings: Findings, step: Spot): void {
+function checkProgram(findings: Findings, step: LocatedValue): void {
   const run = fieldOf(findings.source, step, 'run')
   const program = run && itemsOf(findings.source, run)[0]
   if (program !== undefined && typeof program.data === 'string' && program.data.trim() === '') {
@@ -25,7 +25,7 @@ function checkProgram(findings: Findings, step: Spot): void {
   }
 }
 
-function checkRequest(findings: Findings, step: Spot): void {
+function checkRequest(findings: Findings, step: LocatedValue): void {
   const http = fieldOf(findings.source, step, 'http')
   if (http === undefined || !hasFields(http.data)) return
   const { url, method, body } = http.data

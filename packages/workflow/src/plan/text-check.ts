@@ -13,20 +13,20 @@ import {
 import { sortKeyOf } from './sort-key.js'
 
 export function checkTexts(findings: Findings, readers: Readers, texts: readonly FoundText[], scope: Scope): void {
-  for (const { spot, text, reading } of texts) {
+  for (const { located, text, reading } of texts) {
     const { names, unset, numeric, problem } = referencesIn(readers, text, reading, scope)
     if (problem !== undefined) {
       const { message, offset, suggestion } = problem
       // The last line break of a block is not part of what stands in the file.
       const part = { written: text.trimEnd(), offset }
-      findings.failWithin(spot, part, message, suggestion, ` (at character ${offset + 1})`)
+      findings.failWithin(located, part, message, suggestion, ` (at character ${offset + 1})`)
     }
     const sign = reading === 'template' || reading === 'shell' ? '${' : ''
     const check = (all: readonly string[] | undefined, fault: (name: string) => ReferenceFault | undefined): void => {
       for (const name of new Set(all)) {
         const found = fault(name)
         const part = { written: sign + name, offset: 0 }
-        if (found !== undefined) findings.failWithin(spot, part, found.message, found.suggestion)
+        if (found !== undefined) findings.failWithin(located, part, found.message, found.suggestion)
       }
     }
     check(names, (name) => faultOfReference(name, sign === '' ? 'expression' : reading, scope))

@@ -20,6 +20,8 @@ export interface InputStream {
 export interface Command {
   /** The program and its arguments. */
   readonly argv: readonly string[]
+  /** The program's file, where it is known: the system then does not try every directory of PATH. Absent: it is searched. */
+  readonly file?: string
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
   /** In the environment of everything it starts, so that what is left of it can be found: `REPRISE_TAG`. */

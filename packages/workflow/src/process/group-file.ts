@@ -17,6 +17,8 @@ export interface GroupNote {
   /** Of the group's leader. */
   readonly start: string
   readonly tag: string
+  /** The mark of the agent that started it; absent for a command of a conductor. */
+  readonly agent?: string
 }
 
 let space: string | undefined
@@ -46,9 +48,10 @@ function openToWrite(file: string): number {
 /** null: there is none, or it says nothing that counts here. */
 export function readGroupFile(file: string): GroupNote | null {
   try {
-    const { group, start, tag, space: where } = JSON.parse(readStart(file)) as Record<string, unknown>
+    const { group, start, tag, agent, space: where } = JSON.parse(readStart(file)) as Record<string, unknown>
     if (where !== ownSpace() || where === '' || !Number.isSafeInteger(group) || (group as number) <= 1) return null
-    return typeof start === 'string' && typeof tag === 'string' ? { group: group as number, start, tag } : null
+    if (typeof start !== 'string' || typeof tag !== 'string') return null
+    return { group: group as number, start, tag, ...(typeof agent === 'string' && { agent }) }
   } catch {
     return null
   }

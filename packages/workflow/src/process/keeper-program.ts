@@ -2,8 +2,8 @@
  * The keeper: a shell that reads on its input what a process has started. That input ends when the process dies, however
  * it dies; the keeper then ends what is left of the commands. Plain POSIX: dash, bash, busybox.
  *
- * Lines: `b ID TENTHS` a command is about to start, with its grace · `g ID GROUP START` its group · `e ID` all of it has
- * ended · `d PATH` a directory of files to be removed at the end · `m FIRST COUNT` named pipes to be made in it, named
+ * Lines: `b ID TENTHS` a command is about to start, with its grace · `g ID GROUP START` its group, instead of the one that
+ * the command before it under this number had · `e ID` all of it has ended · `d PATH` a directory of files to be removed at the end · `m FIRST COUNT` named pipes to be made in it, named
  * by numbers; answered with their count, or with 0 · `n` no command gets a grace. Imports nothing.
  *
  * With `/proc` it finds members of the groups and every process with the mark in its environment, and checks the start
@@ -40,7 +40,7 @@ apply() {
   verb=$1 rest=$2
   case $verb in
     b) live="$live\${rest% *}:\${rest#* } " ;;
-    g) set -- $rest; groups="$groups$1:$2:$3 " ;;
+    g) set -- $rest; without "$groups" "$1"; groups="$list$1:$2:$3 " ;;
     e) without "$live" "$rest"; live=$list; without "$groups" "$rest"; groups=$list ;;
     d) room=$rest ;;
     m) make $rest ;;

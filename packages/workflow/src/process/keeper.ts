@@ -1,9 +1,11 @@
 /**
  * Ensures that no command outlives this process when it is killed. This process reports what it starts to a shell on the
  * other side of a pipe, and that shell ends it when the pipe closes (`keeper-program.ts`). One shell serves all commands,
- * so a command costs three short writes and no process. That shell also makes the pipes of commands.
+ * so a command costs at most three short writes and no process: one, if it follows another soon, since it then takes over
+ * the number that was announced for that one. That shell also makes the pipes of commands.
  *
- * Invariants: a command is announced before it starts, so a living keeper knows of every command. The keeper has a
+ * Invariants: a command is announced before it starts, so a living keeper knows of every command. An ended command that is
+ * still announced harms nobody: its group counts only while the leader has the noted start. The keeper has a
  * session of its own, ignores signals, and has neither tag nor mark, so ending a tree spares it. If it dies, the next
  * one is started with everything that is live as its argument: it knows of them from its first instruction, so only the
  * time until this process notices the death is uncovered. Without `sh` there is no keeper, and leftovers are found at
@@ -30,21 +32,33 @@ interface Kept {
   group?: { readonly id: number; readonly start: string }
 }
 
+/** How long the number of an ended command stays announced for the next one. */
+const SPARE_MS = 50
+
+/** Where the system does not tell when a process has started. */
+const UNKNOWN_START = '0'
+
 class Keeper {
   private child: ChildProcess | null = null
   private starts = 0
   private startedAtMs = 0
   private count = 0
   private readonly live = new Map<number, Kept>()
+  /** Announced numbers whose commands have ended, by their grace. */
+  private readonly spare = new Map<number, number[]>()
+  private spareTimer: NodeJS.Timeout | null = null
+  private isToldAtExit = false
   private room: string | null = null
   /** Callers that wait for pipes, in the order of their requests. */
   private asking: ((made: boolean) => void)[] = []
 
   /** Called before a command starts. The number identifies the command in the other calls. */
   begin(graceMs: number): number {
-    const id = ++this.count
     this.ensure()
+    const taken = this.spare.get(graceMs)?.pop()
+    const id = taken ?? ++this.count
     this.live.set(id, { graceMs })
+    if (taken !== undefined) return id
     this.tell(beginning(id, graceMs))
     return id
   }
@@ -52,13 +66,32 @@ class Keeper {
   started(id: number, group: number, start: string | null): void {
     const kept = this.live.get(id)
     if (kept === undefined) return
-    kept.group = { id: group, start: start ?? '0' }
+    kept.group = { id: group, start: start ?? UNKNOWN_START }
     this.tell(grouping(id, kept.group))
   }
 
   /** Called when no process of the command is left. */
   ended(id: number): void {
-    if (this.live.delete(id)) this.tell(`e ${id}\n`)
+    const kept = this.live.get(id)
+    if (kept === undefined) return
+    this.live.delete(id)
+    // Without a start, a group that is used again could not be told from the one that has ended.
+    if (kept.group === undefined || kept.group.start === UNKNOWN_START) return this.tell(`e ${id}\n`)
+    const spare = this.spare.get(kept.graceMs)
+    if (spare === undefined) this.spare.set(kept.graceMs, [id])
+    else spare.push(id)
+    this.spareTimer ??= setTimeout(() => this.endSpare(), SPARE_MS).unref()
+    if (!this.isToldAtExit) process.once('exit', () => this.endSpare())
+    this.isToldAtExit = true
+  }
+
+  /** Says that the commands of spare numbers have ended. */
+  private endSpare(): void {
+    if (this.spareTimer !== null) clearTimeout(this.spareTimer)
+    this.spareTimer = null
+    const ids = [...this.spare.values()].flat()
+    this.spare.clear()
+    if (ids.length > 0) this.tell(ids.map((id) => `e ${id}\n`).join(''))
   }
 
   /** A directory that the keeper removes when this process is gone. */
@@ -132,6 +165,8 @@ class Keeper {
   private replace(child: ChildProcess): void {
     if (this.child !== child) return
     this.child = null
+    // The next one has never heard of them.
+    this.spare.clear()
     for (const tell of this.asking.splice(0)) tell(false)
     if (performance.now() - this.startedAtMs > LASTED_MS) this.starts = 0
     if (this.live.size > 0) this.ensure()

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parsePs, parseStat } from './process-table.js'
+import { parsePs, parseStat, pidsGivenSince } from './process-table.js'
 import { membersOf } from './process-tree.js'
 
 const row = (pid: number, parent: number, group = pid): Parameters<typeof membersOf>[0][number] => ({
@@ -36,4 +38,11 @@ test('a tree is its roots and all below them, though parents may go around in ci
   const rows = [row(10, 1), row(11, 10), row(12, 11), row(20, 1), row(30, 31), row(31, 30)]
   expect(membersOf(rows, ({ pid }) => pid === 10)).toEqual(new Set([10, 11, 12]))
   expect(membersOf(rows, ({ pid }) => pid === 30)).toEqual(new Set([30, 31]))
+})
+
+test.runIf(existsSync('/proc/loadavg'))('the pids given since a process started contain every later one', () => {
+  const [first, second, third] = [1, 2, 3].map(() => spawnSync('true').pid)
+  const given = pidsGivenSince(first ?? 0)
+  expect(given).toEqual(expect.arrayContaining([second, third]))
+  expect(given).not.toContain(first)
 })

@@ -85,6 +85,20 @@ export function environmentOf(pid: number): string[] {
   return HAS_PROC ? (readIfThere(`/proc/${pid}/environ`, 'utf8') ?? '').split('\0') : []
 }
 
+/** Asking for each of this many pids costs less than the kernel's list of all processes. */
+const FEW_PIDS = 32
+
+/** Pids that may have been given since this one was, also of processes that are gone; all where the system does not tell. */
+export function pidsGivenSince(pid: number): readonly number[] {
+  const last = Number(readIfThere('/proc/loadavg', 'latin1')?.trim().split(' ').at(-1))
+  if (!HAS_PROC || last === pid) return []
+  if (last > pid && last - pid <= FEW_PIDS) return Array.from({ length: last - pid }, (_, index) => pid + 1 + index)
+  const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []))
+  if (!Number.isSafeInteger(last)) return pids
+  // They begin anew once the largest was given.
+  return pids.filter((one) => (last > pid ? one > pid && one <= last : one > pid || one <= last))
+}
+
 /** This boot and this space of pids: within it, a pid and a start are one process. Empty if the system does not tell. */
 export function pidSpace(): string {
   try {
@@ -109,9 +123,14 @@ export function ownLine(rows: readonly ProcessRow[]): Set<number> {
 }
 
 function readIfThere(file: string, encoding: 'latin1' | 'utf8'): string | null {
+  const { stackTraceLimit } = Error
+  // Often there is no such process, and nobody looks at the trace of that error.
+  Error.stackTraceLimit = 0
   try {
     return readFileSync(file, encoding)
   } catch {
     return null
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }

@@ -1,20 +1,20 @@
 /**
- * Everything that a command has started and that still runs: its group, its session, its descendants, and whatever was
- * started with its marks in the environment, wherever it hides.
+ * Everything that a command has started and that still runs: its group, its session, its descendants, and whatever has
+ * its marks, wherever it hides.
  *
  * Invariants: this process and those above it never belong to a tree. What was once seen in a tree belongs to it until
- * it ends, although its parent is gone; it is known by pid and start. Not found is who has left group and session,
- * cleared its environment, and lost its parent before anybody looked. Without `/proc` environments are not read.
+ * it ends, although its parent is gone; it is known by pid and start. Not found is a process that has left group and
+ * session, has got rid of its marks, and has lost its parent before anybody looked. Without `/proc` there are no marks.
  * Imports the process table.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { environmentOf, listProcesses, ownLine, type ProcessRow, SLICE } from './process-table.js'
+import { listProcesses, ownLine, type ProcessRow, SLICE } from './process-table.js'
 
 export interface TreeRoots {
   /** Groups, with the starts of their leaders; null: not known. A number that has another start is somebody else's. */
   readonly groups: ReadonlyMap<number, string | null>
-  /** Whether these entries of an environment are a mark; null: environments say nothing here. */
-  readonly isMarked: ((environment: readonly string[]) => boolean) | null
+  /** Whether a process has a mark; null: marks say nothing here. */
+  readonly isMarked: ((pid: number) => boolean) | null
   /** Nobody who started earlier can be marked; saves reading. */
   readonly since: string | null
   /** What this process has itself started does not belong to it. */
@@ -67,7 +67,7 @@ export class ProcessTree {
     const { isMarked, since } = this.roots
     if (groups.has(row.group) || groups.has(row.session) || this.seen.get(row.pid) === row.start) return true
     if (isMarked === null || (since !== null && Number(row.start) < Number(since))) return false
-    return isMarked(environmentOf(row.pid))
+    return isMarked(row.pid)
   }
 }
 

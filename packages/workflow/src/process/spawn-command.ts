@@ -7,7 +7,9 @@ import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { agentVariables } from './agent-mark.js'
 import type { Command, CommandInput } from './command.js'
+import { MARK_DESCRIPTOR } from './descriptor-mark.js'
 import { PARENT_MARK } from './keeper.js'
 import { closePipes, openInput, openInputPipe, openPipes, type Pipe } from './pipes.js'
 import { explainSpawnError } from './spawn-error.js'
@@ -33,6 +35,7 @@ export interface Spawned {
 interface Ends {
   readonly pipes: readonly Pipe[] | null
   readonly input: number | 'ignore' | 'pipe'
+  readonly mark: number | null
 }
 
 /** What it reads. */
@@ -44,8 +47,12 @@ interface OpenInput {
   readonly writer: number | null
 }
 
-/** `beforehand` is called right before the start. The error says why it could not be started. */
-export async function spawnCommand(command: Command, beforehand: () => void): Promise<Spawned | Error> {
+/** `beforehand` is called right before the start. `mark`: a descriptor. The error says why it could not be started. */
+export async function spawnCommand(
+  command: Command,
+  mark: number | null,
+  beforehand: () => void,
+): Promise<Spawned | Error> {
   const pipes = await openPipes(2)
   if (command.signal.aborted) {
     closePipes(pipes ?? [])
@@ -53,7 +60,7 @@ export async function spawnCommand(command: Command, beforehand: () => void): Pr
   }
   const input = await openStdin(command.stdin, pipes !== null)
   beforehand()
-  const child = spawnChild(command, { pipes, input: input.end })
+  const child = spawnChild(command, { pipes, input: input.end, mark })
   for (const { theirs } of pipes ?? []) closeSync(theirs)
   input.close()
   if (child instanceof Error || child.pid === undefined) {
@@ -86,12 +93,16 @@ async function openStdin(stdin: CommandInput | undefined, hasPipes: boolean): Pr
   return { end: pipe.theirs, close: () => closeSync(pipe.theirs), writer: pipe.ours }
 }
 
-function spawnChild(command: Command, { pipes, input }: Ends): ChildProcess | Error {
+function spawnChild(command: Command, { pipes, input, mark }: Ends): ChildProcess | Error {
   const [program = '', ...args] = command.argv
   const stdio: StdioOptions = [input, pipes?.[0]?.theirs ?? 'pipe', pipes?.[1]?.theirs ?? 'pipe']
-  const env = { ...command.env, REPRISE_TAG: command.tag, [PARENT_NAME]: PARENT_VALUE }
+  if (mark !== null) {
+    while (stdio.length < MARK_DESCRIPTOR) stdio.push('ignore')
+    stdio.push(mark)
+  }
+  const env = { ...command.env, ...agentVariables(), REPRISE_TAG: command.tag, [PARENT_NAME]: PARENT_VALUE }
   try {
-    return spawn(program, args, { cwd: command.cwd, env, detached: true, stdio })
+    return spawn(command.file ?? program, args, { argv0: program, cwd: command.cwd, env, detached: true, stdio })
   } catch (error) {
     return error as Error
   }

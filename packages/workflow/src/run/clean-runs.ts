@@ -6,11 +6,10 @@ import { viewRecords } from '../view/read-runs.js'
 import { standingRuns } from '../view/run-pages.js'
 import type { RunView } from '../view/views.js'
 import type { PlanReader } from './control.js'
+import { cleanTrees } from './clean-trees.js'
 import { ownGates } from './gates.js'
-import { errorScope, mapGates } from './map/map-names.js'
-
-/** Others write between two of them. */
-const TASKS_AT_ONCE = 500
+import { removeMapRun, TASKS_AT_ONCE } from './map/remove-map-run.js'
+import { EMPTY_NOTES, faultsOfNotes } from '../view/run-notes.js'
 
 /** Runs that ended before this time, with those whose removal was interrupted; with ids, only these. Others stay. */
 export async function cleanableRuns(ledger: Ledger, beforeMs: number, ids: readonly string[] = []): Promise<RunView[]> {
@@ -19,7 +18,9 @@ export async function cleanableRuns(ledger: Ledger, beforeMs: number, ids: reado
   const ended = found.filter(({ status, endedAtMs }) => {
     return ENDED_RUN_STATUSES.has(status) && endedAtMs !== null && endedAtMs < beforeMs
   })
-  return viewRecords(ledger, ended, await livingOwners(ledger))
+  // What is noted of a run that cannot be is not needed to remove it.
+  const shown = ended.map((run) => (faultsOfNotes(run).length === 0 ? run : { ...run, detail: EMPTY_NOTES }))
+  return viewRecords(ledger, shown, await livingOwners(ledger))
 }
 
 async function named(ledger: Ledger, ids: readonly string[]): Promise<RunRecord[]> {
@@ -40,9 +41,12 @@ export async function removeRuns(
 ): Promise<RunView[]> {
   const gone: RunView[] = []
   for (const run of runs) {
-    const record = await claimForRemoval(ledger, run)
+    const record = await ledger.run(run.id)
     if (record === undefined) continue
-    const gates = ownGates(planOf(record, (await ledger.definition(run.id)) ?? null), run.id)
+    // Whatever of the run cannot be read is told before anything of it is removed.
+    const gates = ownGates(await planOf(ledger, record), run.id)
+    if (!(await claimForRemoval(ledger, run))) continue
+    await cleanTrees(ledger, state, false, run.id)
     state.removeRun(run.id)
     for (const { id } of await ledger.runs({ idPrefix: `${run.id}/` })) await removeMapRun(ledger, id)
     while (!(await ledger.removeRun(run.id, TASKS_AT_ONCE, gates)).isDone);
@@ -51,18 +55,12 @@ export async function removeRuns(
   return gone
 }
 
-/** A map of the run, with what was done for its failed items and its gates. */
-async function removeMapRun(ledger: Ledger, mapRun: string): Promise<void> {
-  while (!(await ledger.removeRun(errorScope(mapRun), TASKS_AT_ONCE)).isDone);
-  while (!(await ledger.removeRun(mapRun, TASKS_AT_ONCE, mapGates(mapRun))).isDone);
-}
-
 /** Somebody may have taken it up again since it was listed: then it stays. From here on nobody can. */
-function claimForRemoval(ledger: Ledger, { id, endedAtMs }: RunView): Promise<RunRecord | undefined> {
+function claimForRemoval(ledger: Ledger, { id, endedAtMs }: RunView): Promise<boolean> {
   return ledger.transact({ tasks: [], runs: [id] }, (view) => {
     const run = view.run(id)
-    if (run === undefined || run.endedAtMs === null || run.endedAtMs !== endedAtMs) return { result: undefined }
+    if (run === undefined || run.endedAtMs === null || run.endedAtMs !== endedAtMs) return { result: false }
     const claimed: RunRecord = { ...run, status: 'removing', fence: run.fence + 1 }
-    return { runs: [{ run: claimed }], result: claimed }
+    return { runs: [{ run: claimed }], result: true }
   })
 }

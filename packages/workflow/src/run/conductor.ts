@@ -4,22 +4,24 @@
  * and what has ended does not run again. Imports the library, the plan and its own layer.
  */
 import type { StopReason } from 'reprise'
-import { type Json, RecordedFailureError, type TaskRecord, TaskRefusedError } from 'reprise/durable'
+import { type Json, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
 import type { DurableRun, StepHandle } from 'reprise/internal'
 import type { MapPlan } from '../plan/map-plan.js'
-import { handlersOf, mapsOf, type PhasePlan, phasesIn, type Plan, type StepPlan } from '../plan/plan.js'
+import { handlersOf, type PhasePlan, phasesIn, type Plan, type StepPlan } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
 import type { RunState } from '../view/views.js'
 import { SetupError } from '../values/setup-error.js'
 import { compileExpression } from '../values/expression.js'
 import { Handlers } from './handlers.js'
 import { type MapEnd, NO_ITEMS } from './map/map-end.js'
+import { cancelSteps } from './open-steps.js'
 import type { Performer } from './performer.js'
 import type { FailedStep, RecordedSteps } from './recorded-steps.js'
 import type { RunEnding } from './run-record.js'
 import type { Scope, StepResult } from './scope.js'
 import { outputsOf } from './run-outputs.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
+import { takeOverLost } from './take-over-lost.js'
 import type { RunEvents, StepEnd } from './run-events.js'
 
 /** How a run ended, or that it was interrupted. */
@@ -89,6 +91,12 @@ export class Conductor {
   private readonly parts: ConductorParts
   private readonly tasks: StepTasks
   private stopping = false
+  /** The time of the run is up: no step begins any more, but those of `on_failure` and `finally`. */
+  private isOutOfTime = false
+  /** Whether what runs belongs to the steps of the run, whose time is limited. */
+  private isTimed = false
+  /** The step or fallback that is under way. */
+  private current: StepHandle<Json> | undefined
   private isRedriveOnly: boolean
   private readonly stopped = new AbortController()
   private readonly handlers: Handlers
@@ -106,29 +114,32 @@ export class Conductor {
     this.stopped.abort()
   }
 
+  /** Ends the step that runs: the run has reached its limit of time. What has just begun is found by a later call. */
+  async expire(): Promise<void> {
+    if (this.stopping || !this.isTimed) return
+    this.isOutOfTime = true
+    this.stopped.abort()
+    try {
+      await this.current?.cancel()
+    } catch (error) {
+      if (!(error instanceof TaskRefusedError)) throw error
+    }
+  }
+
+  /** Whether the time was up before this process came; to be said before it conducts. */
+  beginExpired(): void {
+    this.isOutOfTime = true
+  }
+
   async conduct(): Promise<RunEnd> {
     const end = await this.conductParts()
     return end.state === 'interrupted' ? this.takeOverLost(end) : end
   }
 
-  /**
-   * Of a run that is left, nothing runs: attempts of lost processes are recorded as interrupted, also those that this
-   * process was stopped before.
-   */
   private async takeOverLost(end: RunEnd): Promise<RunEnd> {
-    const { run, plan, takeOverMap } = this.parts
-    if (run.record.resumes === 0) return end
-    const isLost = ({ owner }: TaskRecord): boolean => owner !== null && owner !== run.record.owner
-    const lost = (await run.tasks(['running', 'parked'])).filter(isLost)
-    try {
-      for (const { id } of lost) await this.tasks.withId(id)?.takeOver()
-      for (const map of mapsOf(plan)) await takeOverMap(map)
-    } catch (error) {
-      // Another process conducts the run by now, and takes them over.
-      if (error instanceof TaskRefusedError && error.kind === 'run_lost') return end
-      throw error
-    }
-    if (lost.length === 0 || !this.stopping) return end
+    const { run } = this.parts
+    const isTaken = await takeOverLost(this.parts, this.tasks)
+    if (!isTaken || !this.stopping) return end
     const undecided = await run.tasks(['undecided'])
     return { ...end, undecided: undecided.map(({ id }) => id) }
   }
@@ -137,7 +148,9 @@ export class Conductor {
   private async conductParts(): Promise<RunEnd> {
     const { plan, ending, isCancelled } = this.parts
     const steps = phasesIn(plan, 'steps')
+    this.isTimed = ending === undefined
     const end = ending === undefined ? this.withOutputs(await this.inOrder(steps)) : { ...ending, undecided: [] }
+    this.isTimed = false
     if (end.state === 'interrupted' || handlersOf(plan).length === 0) return end
     // Cancelled from outside, the run has to be taken once more before anything of it can begin.
     if (end.state === 'cancelled' && ending === undefined && (await isCancelled())) return end
@@ -149,12 +162,20 @@ export class Conductor {
     let hasFailures = false
     for (const phase of phases) {
       if (this.stopping) return ended('interrupted')
+      if (this.isTimed && this.isOutOfTime) return this.endOfTime()
       // Of very many that have succeeded before, none is waited for.
       const verdict = await this.phase(phase)
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
     return ended(hasFailures ? 'completed_with_failures' : 'succeeded')
+  }
+
+  /** Nothing of its steps goes on; those of `on_failure` and `finally` follow. */
+  private async endOfTime(step: string | null = null): Promise<RunEnd> {
+    if (await this.parts.isCancelled()) return ended('cancelled', 'aborted')
+    const open = await cancelSteps(this.parts)
+    return ended('failed', 'timeout', step ?? open)
   }
 
   /** Steps that have come to their end, with what the workflow gives: those of `on_failure` and `finally` change nothing of it. */
@@ -258,6 +279,7 @@ export class Conductor {
         if (map.onFailure === 'continue') return CONTINUED
         return { type: 'end', end: ended('failed', null, map.id) }
       case 'interrupted':
+        if (this.isOutOfTime && !this.stopping) return { type: 'end', end: await this.endOfTime(map.id) }
         return { type: 'end', end: { ...ended('interrupted'), left } }
     }
   }
@@ -272,12 +294,21 @@ export class Conductor {
       const isAsked = known === undefined || known.isUntouched === true
       const wanted = isAsked ? await this.isWanted(step, () => performer.valuesOf(step)) : true
       if (wanted === false) return await this.skip(step)
-      const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
+      const result = (await this.runs(this.handleOf(step, wanted))) as unknown as StepResult
       events.finished(step, SUCCEEDED)
       await this.skipFallback(step)
       return this.taken(step, result)
     } catch (error) {
       return this.afterError(step, error)
+    }
+  }
+
+  private async runs(handle: StepHandle<Json>): Promise<Json> {
+    this.current = handle
+    try {
+      return await handle.run()
+    } finally {
+      this.current = undefined
     }
   }
 
@@ -340,6 +371,8 @@ export class Conductor {
     if (stopReason === 'interrupted') {
       return { type: 'end', end: { ...ended('interrupted'), undecided: [step.id] } }
     }
+    if (stopReason === 'aborted' && this.isTimed && this.isOutOfTime)
+      return { type: 'end', end: await this.endOfTime(step.id) }
     if (stopReason === 'aborted') return { type: 'end', end: ended('cancelled', 'aborted', step.id) }
     return this.afterFailure(step, { stopReason, failure, attempts })
   }
@@ -388,7 +421,7 @@ export class Conductor {
       (_input, context) => performer.perform(step, action, context) as unknown as Promise<Json>,
     )
     try {
-      const result = (await handle.run()) as unknown as StepResult
+      const result = (await this.runs(handle)) as unknown as StepResult
       events.finished({ id }, SUCCEEDED)
       return this.taken(step, result)
     } catch (error) {

@@ -7,11 +7,13 @@ import type { Json } from 'reprise/durable'
 import { fallbackId } from '../plan/fallback.js'
 import { type PhasePlan, phasesIn, type StepPlan } from '../plan/plan.js'
 import type { ConductorParts, RunEnd } from './conductor.js'
-import type { FailedStep } from './recorded-steps.js'
+import type { FailedStep, RecordedSteps } from './recorded-steps.js'
 import type { RunEnding } from './run-record.js'
-import type { StepResult } from './scope.js'
+import type { Scope, StepResult } from './scope.js'
 
 const NOT_FAILED: StepResult = { exit_code: 0, attempts: 0, skipped: 'the run has not failed' }
+
+const OUT_OF_TIME = 'the run has reached its timeout'
 
 export class Handlers {
   private readonly parts: ConductorParts
@@ -50,11 +52,11 @@ export class Handlers {
   }
 
   /** What the steps can refer to. */
-  private async showEnd({ state, failedStep, outputsError }: RunEnding): Promise<void> {
+  private async showEnd({ state, stopReason, failedStep, outputsError }: RunEnding): Promise<void> {
     const { plan, scope } = this.parts
     for (const phase of phasesIn(plan, 'steps')) await this.recall(phase)
-    const error =
-      failedStep === null ? (outputsError ?? null) : (this.failures.get(failedStep)?.failure?.message ?? null)
+    const failure = failedStep === null ? outputsError : this.failures.get(failedStep)?.failure?.message
+    const error = failure ?? (stopReason === 'timeout' ? OUT_OF_TIME : null)
     scope.takeEnd({ state, failedStep, error })
   }
 
@@ -63,22 +65,34 @@ export class Handlers {
     const { scope, recorded, recallMap } = this.parts
     if (scope.knows(phase.id)) return
     if (phase.kind === 'map') return scope.takeMap(phase.id, await recallMap(phase))
-    const id = fallbackId(phase)
-    const [step, fallback] = [recorded.get(phase.id), recorded.get(id)]
-    // Nothing that is left can refer to it.
-    if (step?.isUnread === true) return
-    if (step?.failed !== undefined) this.note(phase, step.failed)
-    if (fallback?.failed !== undefined) this.note({ ...phase, id }, fallback.failed)
-    const result = (step?.result ?? fallback?.result) as unknown as StepResult | undefined
-    if (result === undefined) scope.takeMissing(phase)
-    else scope.take(phase, result)
+    recallStep(phase, recorded, scope, (step, failed) => this.note(step, failed))
   }
 
   private async skip(step: StepPlan): Promise<void> {
-    const { run, events, scope } = this.parts
+    const { run, events, scope, recorded } = this.parts
     if (await run.skip(step.id, NOT_FAILED as unknown as Json)) events.skipped(step, NOT_FAILED.skipped ?? '')
+    const fallback = fallbackId(step)
+    if (recorded.get(fallback)?.isUntouched === true) await run.skip(fallback, NOT_FAILED as unknown as Json)
     scope.takeMissing(step)
   }
+}
+
+/** What later steps see of a step, or of its fallback, as it is recorded. `onFailed`: told which of both has failed. */
+export function recallStep(
+  step: StepPlan,
+  recorded: Pick<RecordedSteps, 'get'>,
+  scope: Pick<Scope, 'take' | 'takeMissing'>,
+  onFailed: (step: StepPlan, failed: FailedStep) => void,
+): void {
+  const id = fallbackId(step)
+  const [known, fallback] = [recorded.get(step.id), recorded.get(id)]
+  // Nothing that is left can refer to it.
+  if (known?.isUnread === true) return
+  if (known?.failed !== undefined) onFailed(step, known.failed)
+  if (fallback?.failed !== undefined) onFailed({ ...step, id }, fallback.failed)
+  const result = (known?.result ?? fallback?.result) as unknown as StepResult | undefined
+  if (result === undefined) scope.takeMissing(step)
+  else scope.take(step, result)
 }
 
 /** Whether nothing more of the run is to run in this process. */

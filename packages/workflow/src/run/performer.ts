@@ -22,6 +22,7 @@ import { fillText } from '../values/template.js'
 import type { OutputListener } from './attempt-output.js'
 import { AttemptSink } from './attempt-sink.js'
 import type { Scope, StepResult } from './scope.js'
+import { expectUntil } from './until-condition.js'
 
 /** What a value may be that the ledger keeps. */
 const CAPTURE_BYTES = 1024 * 1024
@@ -56,6 +57,8 @@ export interface StepSite {
   readonly scope: Scope
   /** Absent for a step of the run. */
   readonly item?: ItemPlace
+  /** The directory of its commands; that of the run when absent. */
+  readonly cwd?: string | undefined
   /** Further variables of its commands. */
   readonly variables?: Readonly<Record<string, string>>
   /** Hears what its commands write, not masked; what it returns is waited for. */
@@ -158,6 +161,8 @@ export class Performer {
       }
       const performed = await performAction(action, given, this.toolsFor(site))
       const result = resultOf(step, performed, attempt)
+      // What stands in for the action, or looks whether it happened, is not asked to meet its condition.
+      if (action === step.action) await expectUntil(step, { result, values: given.values, masker })
       const masked = masker.maskJson(result as unknown as Json) as unknown as StepResult
       if (JSON.stringify(masked.output) !== JSON.stringify(result.output)) await sink.write('stderr', HOLDS_SECRET)
       return masked
@@ -181,7 +186,8 @@ export class Performer {
     tag: string,
     sink: AttemptSink,
   ): Omit<StepContext, 'groupFile'> {
-    const { runId, cwd, documentDir, graceMs } = this.parts
+    const { runId, documentDir, graceMs } = this.parts
+    const cwd = site.cwd ?? this.parts.cwd
     const { attempt, execution, idempotencyKey, signal } = context
     const env = this.environmentOf(step, site, context, tag)
     // As the step has them: our own `REPRISE_…` as well.

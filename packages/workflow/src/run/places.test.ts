@@ -3,6 +3,7 @@ import type { RunRecord } from 'reprise/durable'
 import { expect, test } from 'vitest'
 import { secretAddress } from '../state/own-store.js'
 import { placeOf, placesElsewhere, withPlace } from './places.js'
+import { WORKFLOW_KIND } from './run-record.js'
 
 const here = placeOf({ stateDirectory: '.reprise' })
 const there = { host: 'worker-2', stateDirectory: '/srv/.reprise' }
@@ -23,10 +24,15 @@ test('a place that is known is not noted again, and of many the last are', () =>
 })
 
 test('elsewhere is every other machine and every other directory; an old record knows of none', () => {
-  const run = (detail: unknown): RunRecord => ({ detail }) as RunRecord
+  const run = (detail: object): RunRecord => {
+    return {
+      kind: WORKFLOW_KIND,
+      detail: { cwd: '/', documentDir: '/', params: {}, ...detail },
+    } as unknown as RunRecord
+  }
   expect(placesElsewhere(run({ places: [here, there] }), here)).toEqual([there])
   expect(placesElsewhere(run({ places: [here] }), { ...here, stateDirectory: '/other' })).toEqual([here])
-  expect([placesElsewhere(run({}), here), placesElsewhere(run(null), here)]).toEqual([[], []])
+  expect(placesElsewhere(run({}), here)).toEqual([])
 })
 
 test('an address is secret if it has a password', () => {

@@ -5,7 +5,8 @@
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { RunRecord } from 'reprise/durable'
-import { notesOf, type RunPlace } from './run-record.js'
+import { notesOf } from '../view/run-notes.js'
+import type { RunPlace } from './run-record.js'
 import type { RunSettings } from './session.js'
 
 /** Short, since every step reads the record. */
@@ -21,9 +22,12 @@ export function withPlace(places: readonly RunPlace[] | undefined, place: RunPla
   return [...(places ?? []), place].slice(-MAX_PLACES)
 }
 
-/** Where else to look for what its steps wrote. */
-export function placesElsewhere(run: RunRecord, here: RunPlace): readonly RunPlace[] {
-  return (notesOf(run)?.places ?? []).filter((place) => !isSame(place, here))
+/** Where else to look for what its steps wrote. `more`: places of its agents. */
+export function placesElsewhere(run: RunRecord, here: RunPlace, more: readonly RunPlace[] = []): readonly RunPlace[] {
+  const known: RunPlace[] = []
+  for (const place of [...(notesOf(run)?.places ?? []), ...more])
+    if (![here, ...known].some((one) => isSame(one, place))) known.push(place)
+  return known
 }
 
 function isSame(one: RunPlace, other: RunPlace): boolean {

@@ -8,6 +8,7 @@
  * tasks that succeeded must agree; if it does not, if the plan was changed since the run began, or if whoever listens is told
  * the state of every step, all are read.
  */
+import type { RunNotes } from './run-record.js'
 import type { StopReason } from 'reprise'
 import type { FailureRecord, Json, Ledger, TaskRecord, TaskResult } from 'reprise/durable'
 import type { DurableRun } from 'reprise/internal'
@@ -15,7 +16,7 @@ import { fallbackId } from '../plan/fallback.js'
 import { HANDLER_PARTS, mapsOf, phasesIn, type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
 import { retryStateOf } from '../view/retry-state.js'
 import { PAGE, pagesOf, scopeOf } from '../view/run-pages.js'
-import { succeededState, taskState } from '../view/step-look.js'
+import { succeededState, taskState } from '../view/step-views.js'
 import type { StepState } from '../view/views.js'
 import { neededResults } from './needed-results.js'
 
@@ -68,7 +69,7 @@ export class RecordedSteps {
   }
 }
 
-export interface RecordLook {
+export interface RecordSource {
   readonly ledger: Ledger
   readonly plan: Plan
   /** Whether the plan is the one that the run began with. */
@@ -77,13 +78,34 @@ export interface RecordLook {
   readonly areAllRead: boolean
 }
 
-export async function recordedSteps(run: DurableRun, look: RecordLook): Promise<RecordedSteps> {
+/** What earlier processes of the run have recorded. Steps that run again may refer to any before them. */
+export async function stepsBefore(
+  run: DurableRun,
+  { isInOrder, repeatAfter }: RunNotes,
+  { ledger, plan }: Pick<RecordSource, 'ledger' | 'plan'>,
+  areStepsTold: boolean,
+): Promise<RecordedSteps> {
+  if (run.record.resumes === 0) return new RecordedSteps()
+  const areAllRead = areStepsTold || repeatAfter !== undefined
+  return recordedSteps(run, { ledger, plan, isInOrder: isInOrder === true, areAllRead })
+}
+
+/** The same for a process that does not conduct the run, also of one that was never resumed. */
+export function stepsSoFar(
+  run: DurableRun,
+  { isInOrder }: RunNotes,
+  { ledger, plan }: Pick<RecordSource, 'ledger' | 'plan'>,
+): Promise<RecordedSteps> {
+  return recordedSteps(run, { ledger, plan, isInOrder: isInOrder === true, areAllRead: false })
+}
+
+async function recordedSteps(run: DurableRun, source: RecordSource): Promise<RecordedSteps> {
   const known = new Map<string, RecordedStep>()
   const left = pagesOf((after: TaskRecord | undefined) =>
     run.tasks(UNSUCCESSFUL, { limit: PAGE, ...(after && { after }) }),
   )
   for await (const page of left) for (const task of page) known.set(task.id, recordOf(task))
-  const unread = look.areAllRead || !look.isInOrder ? undefined : await new Prefix(run.id, look, known).read()
+  const unread = source.areAllRead || !source.isInOrder ? undefined : await new Prefix(run.id, source, known).read()
   if (unread !== undefined) return new RecordedSteps(known, unread)
   const results = pagesOf((after: TaskResult | undefined) =>
     run.results({ limit: PAGE, ...(after && { after: after.id }) }),
@@ -96,19 +118,19 @@ export async function recordedSteps(run: DurableRun, look: RecordLook): Promise<
 /** The first steps of each list of a plan, up to the last one that has a record. */
 class Prefix {
   private readonly run: string
-  private readonly look: RecordLook
+  private readonly source: RecordSource
   /** Tasks that have not succeeded, by id; results that are needed are added. */
   private readonly known: Map<string, RecordedStep>
 
-  constructor(run: string, look: RecordLook, known: Map<string, RecordedStep>) {
+  constructor(run: string, source: RecordSource, known: Map<string, RecordedStep>) {
     this.run = run
-    this.look = look
+    this.source = source
     this.known = known
   }
 
   /** Ids of steps that succeeded and whose results are not read; undefined if all steps have to be read. */
   async read(): Promise<Set<string> | undefined> {
-    const { ledger, plan } = this.look
+    const { ledger, plan } = this.source
     const first: StepPlan[] = []
     for (const part of ['steps', ...HANDLER_PARTS] as const) {
       const steps = stepsOf({ phases: phasesIn(plan, part) })
@@ -138,7 +160,7 @@ class Prefix {
   /** Fallbacks that succeeded in place of their steps, and maps that were skipped; answers with how many they are. */
   private async readOthers(first: readonly StepPlan[]): Promise<number> {
     const failed = first.filter(({ id, onFailure }) => typeof onFailure !== 'string' && this.known.get(id)?.failed)
-    const ids = [...failed.map(fallbackId), ...mapsOf(this.look.plan).map(({ id }) => id)]
+    const ids = [...failed.map(fallbackId), ...mapsOf(this.source.plan).map(({ id }) => id)]
     let count = 0
     for (const id of ids) if (!this.known.has(id) && (await this.readSucceeded(id)) !== undefined) count++
     return count
@@ -154,7 +176,7 @@ class Prefix {
   }
 
   private taskOf(id: string): Promise<TaskRecord | undefined> {
-    return this.look.ledger.get({ ...scopeOf(this.run), id })
+    return this.source.ledger.get({ ...scopeOf(this.run), id })
   }
 }
 
@@ -171,7 +193,8 @@ function recordOf(task: TaskRecord): RecordedStep {
   }
 }
 
-function isUntouched(task: TaskRecord): boolean {
+/** Nothing of it has begun, or of its fresh generation. */
+export function isUntouched(task: TaskRecord): boolean {
   return task.status === 'waiting' && task.progress.current === null && retryStateOf(task).launched === 0
 }
 

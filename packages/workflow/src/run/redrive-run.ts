@@ -11,8 +11,9 @@ import { stepsOf } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
 import type { ItemRedrive } from './map/redrive-items.js'
 import type { ResumeCheck } from './resume-check.js'
-import { acceptChanges, forgetEnding, notePlace, repeatHandlers } from './resume-run.js'
+import { acceptChanges, forgetEnding, notePlace, paramsOf, repeatHandlers } from './resume-run.js'
 import { placeOf } from './places.js'
+import { notesOf } from '../view/run-notes.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
 import { type RunSettings, Session } from './session.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
@@ -37,25 +38,29 @@ export async function redriveRun(
 ): Promise<RunEnd> {
   const { steps, check, repeatAfter } = input
   const redrive: ItemRedrive = { ...input.items, isOnly: steps.length === 0 }
-  const session = await Session.open(plan, runId, { ...settings, maps: { ...settings.maps, redrive } }, check.isChanged)
+  const maps = { ...settings.maps, redrive }
+  const { documentDir } = notesOf(check.run)
+  const session = await Session.open(plan, runId, { ...settings, maps, documentDir }, check.isChanged)
   try {
-    const run = await session.durable.runs.take(runId, { ...session.conductWith, fence: check.run.fence })
-    try {
-      await session.endLeftovers(run)
-      if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
-      await forgetEnding(run, session)
-      if (steps.length > 0) await repeatHandlers(run, plan)
-      await resetSteps(run, plan, steps)
-      let notes: RunNotes = await notePlace(run, session, placeOf(settings))
-      if (repeatAfter !== undefined) {
-        // Kept before anything runs: after a kill, whoever continues repeats the steps too.
-        notes = { ...notes, repeatAfter }
-        await run.change({ detail: session.mask(notesAsJson(notes)) })
+    return await session.inGroup({ run: runId, params: paramsOf(plan, check.run) }, async () => {
+      const run = await session.durable.runs.take(runId, { ...session.conductWith, fence: check.run.fence })
+      try {
+        await session.endLeftovers(run)
+        if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
+        await forgetEnding(run, session)
+        if (steps.length > 0) await repeatHandlers(run, plan)
+        await resetSteps(run, plan, steps)
+        let notes: RunNotes = await session.restartTime(run, await notePlace(run, session, placeOf(settings)))
+        if (repeatAfter !== undefined) {
+          // Kept before anything runs: after a kill, whoever continues repeats the steps too.
+          notes = { ...notes, repeatAfter }
+          await run.change({ detail: session.mask(notesAsJson(notes)) })
+        }
+        return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
+      } finally {
+        run.release()
       }
-      return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
-    } finally {
-      run.release()
-    }
+    })
   } finally {
     await session.close()
   }

@@ -3,15 +3,27 @@
  * library, the plan and the shapes.
  */
 import type { StopReason } from 'reprise'
-import type { Ledger, RunRecord, TaskRecord } from 'reprise/durable'
-import { faultsOfTasks, livingOwners } from 'reprise/internal'
+import type { FailureRecord, Ledger, RunRecord, TaskRecord } from 'reprise/durable'
+import { faultsOfTasks, livingOwners, sinceSetBack, whileHeld } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import { fallbackId } from '../plan/fallback.js'
-import { HANDLER_PARTS, handlersOf, type InterruptAction, type Plan, stepsOf } from '../plan/plan.js'
-import { areHandlersLeft, isFinallyLeft } from './handlers-left.js'
+import {
+  HANDLER_PARTS,
+  handlersOf,
+  type InterruptAction,
+  type PhasePlan,
+  phasesFrom,
+  type Plan,
+  stepsOf,
+} from '../plan/plan.js'
+import { areHandlersLeft, isFinallyLeft } from '../view/handlers-left.js'
 import { mapRefusals, type RecordedMap, recordedMaps } from './map/map-resume.js'
-import { notesOf } from './run-record.js'
+import { expectUsableGates } from './expect-gates.js'
+import { expectWorkplaces } from './map/open-workplaces.js'
+import { notesOf } from '../view/run-notes.js'
+import { repeatRefusal } from './repeat-check.js'
+import { runDeadline } from './run-record.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
 import { allTasksOfRun } from '../view/run-pages.js'
 import type { ResumePreview } from '../view/views.js'
@@ -29,6 +41,12 @@ export interface ResumeChoices {
   readonly done: readonly string[]
   /** Undecided steps that are to run again. @default none @example { rerun: ['charge'] } */
   readonly rerun: readonly string[]
+  /**
+   * The step that runs once more, with all behind it, whether or not they succeeded.
+   * @default none
+   * @example { from: 'load' }
+   */
+  readonly from?: string
   /** Whether the run is taken from a process that still holds its lease. @default false @example { force: true } */
   readonly force: boolean
   /**
@@ -56,6 +74,10 @@ export interface Refusal {
   readonly answers: readonly Partial<ResumeChoices>[]
   /** Retrying the dead letters of the run is another way; absent if it is none. */
   readonly hasLetters?: boolean
+  /** Breakers that are open, as far as is recorded: fresh attempts are denied until they let them through. */
+  readonly breakers?: readonly string[]
+  /** A budget denied the next attempt, and denies fresh ones too while nothing is left. */
+  readonly isBudgetEmpty?: boolean
   /** Items wait until a person decides about their dead letters; absent if none does. */
   readonly hasUndecidedItems?: boolean
   /** What has changed in the document; absent if that is not why. */
@@ -90,28 +112,53 @@ export async function checkResume(
   plans: ResumePlans,
   choices: ResumeChoices,
 ): Promise<ResumeCheck> {
+  await expectUsableGates(ledger, plans.now, run.id)
+  await expectWorkplaces(ledger, plans.now, notesOf(run).cwd, false)
   const counts = await ledger.countTasks(run.id)
+  const { now: plan } = plans
+  const from = choices.from ?? notesOf(run).repeatFrom
+  const repeated = from === undefined ? [] : phasesFrom(plan, from)
+  const isRepeated = idsOf(repeated)
   // Those that succeeded may be very many, and nothing has to be known of them.
-  const left = await allTasksOfRun(ledger, run.id, UNSUCCESSFUL)
+  const unsuccessful = await allTasksOfRun(ledger, run.id, UNSUCCESSFUL)
+  const left = unsuccessful.filter(({ id }) => !isRepeated.has(id))
   const open = left.filter(({ status }) => status !== 'failed' && status !== 'cancelled')
   const failed = left.filter(({ status }) => status === 'failed' || status === 'cancelled')
   // What is recorded of the document is masked; of what it was, the fingerprint tells.
-  const isChanged = run.fingerprint !== plans.now.fingerprint
-  const differences = isChanged ? differencesOf(plans.before(), plans.now) : []
-  const maps = await recordedMaps(ledger, run.id, plans.now, choices.resetRetries)
-  const isHandling = await isInHandlers(ledger, run, plans.now, failed)
+  const isChanged = run.fingerprint !== plan.fingerprint
+  const differences = isChanged ? differencesOf(plans.before(), plan) : []
+  const recorded = await recordedMaps(ledger, run.id, plan, choices.resetRetries)
+  const maps = recorded.filter(({ map }) => !isRepeated.has(map.id))
+  const isHandling = from === undefined && (await isInHandlers(ledger, run, plan, failed))
   const checks = [
     await lockRefusal(ledger, run, choices),
     changeRefusal(run, differences, choices),
-    isHandling ? undefined : endRefusal(run, plans.now, failed, choices),
+    choices.from === undefined
+      ? isHandling
+        ? undefined
+        : endRefusal(run, plan, failed, choices)
+      : await repeatRefusal({ ledger, run, plan, left: unsuccessful }, choices.from),
     ...(isHandling ? [] : await mapRefusals(ledger, run, maps, choices)),
     ...(await faultRefusals(ledger, run, open)),
     ...undecidedRefusals(open, choices),
   ]
-  const found = { open, failed, kept: counts.succeeded ?? 0, maps, nowMs: await ledger.now() }
-  const preview = previewOf(run, plans.now, found, choices)
+  const kept = from === undefined ? (counts.succeeded ?? 0) : keptBefore(plan, repeated, left)
+  const found = { open, failed, kept, maps, repeated, nowMs: await ledger.now() }
+  const preview = previewOf(run, plan, found, choices)
   const refusals = checks.filter((refusal) => refusal !== undefined)
-  return { run, preview, refusals, isDone: run.status === 'succeeded', isChanged, differences }
+  return { run, preview, refusals, isDone: run.status === 'succeeded' && from === undefined, isChanged, differences }
+}
+
+/** Steps before those that run once more; all of them have ended. */
+function keptBefore(plan: Plan, repeated: readonly PhasePlan[], left: readonly TaskRecord[]): number {
+  const before = plan.phases.slice(0, plan.phases.length - repeated.length)
+  const unsuccessful = new Set(left.map(({ id }) => id))
+  return stepsOf({ phases: before }).filter(({ id }) => !unsuccessful.has(id)).length
+}
+
+/** Of phases, and of their fallbacks. */
+function idsOf(phases: readonly PhasePlan[]): ReadonlySet<string> {
+  return new Set(phases.flatMap((phase) => [phase.id, fallbackId(phase)]))
 }
 
 /** Whether the steps have ended, and what goes on is `on_failure` or `finally`: nothing else is retried then. */
@@ -136,15 +183,12 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
   if (holder === undefined || force) return undefined
   const { pid, host, leaseLeftMs } = holder
   const since = new Date(run.updatedAtMs).toISOString()
-  const lease =
-    leaseLeftMs > 0
-      ? `Without a further heartbeat its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
-      : 'Its process exists, but its heartbeat is overdue: it may be stopped.'
+  const isHere = await isSeen(ledger, run.owner)
   return {
     kind: 'locked',
-    message: `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}. ${lease}`,
-    // Who is seen to live, and to say so, is not to be robbed.
-    answers: leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [{ force: true }],
+    message: `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}. ${whileHeld(isHere, leaseLeftMs)}`,
+    // A process that is seen to live and renews its lease is not to be robbed.
+    answers: leaseLeftMs > 0 && isHere ? [] : [{ force: true }],
   }
 }
 
@@ -178,17 +222,36 @@ function endRefusal(
   if (resetRetries) return undefined
   const cure = { answers: [{ resetRetries: true }] }
   if (run.status === 'cancelled') return { kind: 'not_possible', message: `Run ${run.id} was cancelled.`, ...cure }
-  const final = failed.filter(
-    ({ id }) => (run.status !== 'running' && run.status !== 'interrupted') || endsRun(plan, id),
-  )
-  if (final.length === 0) return undefined
+  const isOutOfTime = run.status === 'failed' && notesOf(run).stopReason === 'timeout'
+  const final = failed
+    // What the timeout of the run has cancelled has not failed by itself.
+    .filter(({ status }) => !isOutOfTime || status !== 'cancelled')
+    .filter(({ id }) => (run.status !== 'running' && run.status !== 'interrupted') || endsRun(plan, id))
+  if (final.length === 0) {
+    if (!isOutOfTime) return undefined
+    return { kind: 'exhausted', message: `Run ${run.id} has reached its timeout.`, ...cure }
+  }
   const list = final.map((task) => {
     const { id, stopReason } = task
     const count = retryStateOf(task).launched
     return `${id} (${stopReason ?? 'failed'} after ${count} ${count === 1 ? 'attempt' : 'attempts'})`
   })
   const message = `Failed for good: ${list.join(', ')}. A resume does not retry failed steps.`
-  return { kind: 'exhausted', message, ...cure }
+  const breakers = [...new Set(final.flatMap(({ progress }) => denierOf('breaker', progress.lastFailure) ?? []))]
+  const isBudgetEmpty = final.some(({ progress }) => denierOf('budget', progress.lastFailure) !== undefined)
+  return {
+    kind: 'exhausted',
+    message,
+    ...cure,
+    ...(breakers.length > 0 && { breakers }),
+    ...(isBudgetEmpty && { isBudgetEmpty }),
+  }
+}
+
+/** The breaker or budget that denied the next attempt; undefined if none of this kind did. */
+export function denierOf(kind: 'breaker' | 'budget', failure: FailureRecord | null | undefined): string | undefined {
+  const gate = failure?.denial?.gate
+  return gate?.startsWith(`${kind}:`) === true ? gate.slice(kind.length + 1) : undefined
 }
 
 /** Whether nothing comes after it once it has failed. */
@@ -232,25 +295,29 @@ function denialOf(task: TaskRecord, allowed: number, nowMs: number): StopReason 
   return expiresAtMs !== null && nowMs >= expiresAtMs ? 'retry_budget_exhausted' : undefined
 }
 
+/** Stopped in order, an attempt waits to be run again. */
+function isInterrupted({ status, progress }: TaskRecord): boolean {
+  return status === 'running' || (status === 'waiting' && progress.current !== null)
+}
+
 interface FoundTasks {
   readonly open: readonly TaskRecord[]
   readonly failed: readonly TaskRecord[]
   readonly kept: number
   readonly maps: readonly RecordedMap[]
+  /** Those that run once more. */
+  readonly repeated: readonly PhasePlan[]
   readonly nowMs: number
 }
 
 function previewOf(
   run: RunRecord,
   plan: Plan,
-  { open, failed, kept: succeeded, maps, nowMs }: FoundTasks,
-  { resetRetries, done, rerun }: ResumeChoices,
+  { open, failed, kept: succeeded, maps, repeated, nowMs }: FoundTasks,
+  { resetRetries, done, rerun, from }: ResumeChoices,
 ): ResumePreview {
   const allowed = new Map(stepsOf(plan).map((step) => [step.id, attemptsOf(step)]))
   const rules = new Map(stepsOf(plan).map(({ id, onInterrupt }) => [id, onInterrupt]))
-  // Stopped in order, an attempt waits to be run again.
-  const isInterrupted = ({ status, progress }: TaskRecord): boolean =>
-    status === 'running' || (status === 'waiting' && progress.current !== null)
   const isAgain = (task: TaskRecord): boolean =>
     isInterrupted(task) ? (rules.get(task.id) ?? 'rerun') === 'rerun' : rerun.includes(task.id)
   // What the plan does not have any more is cancelled.
@@ -280,20 +347,22 @@ function previewOf(
       step: task.id,
       attempt: retryStateOf(task).launched + 1,
       of: allowed.get(task.id) ?? 1,
-      nextAttemptAtMs: task.dueAtMs,
+      // As the resume takes it up: no longer than what was left when it was written.
+      nextAttemptAtMs: sinceSetBack(task, nowMs).dueAtMs,
     })),
     denied,
     reset: resetRetries ? failed.map(({ id }) => id) : [],
-    pending: Math.max(0, plan.phases.length - kept - plan.phases.filter(({ id }) => known.has(id)).length),
+    repeated: repeated.map(({ id }) => id),
+    pending: Math.max(
+      0,
+      plan.phases.length - repeated.length - kept - plan.phases.filter(({ id }) => known.has(id)).length,
+    ),
     budgetLeft: open.flatMap((task) => {
       const { expiresAtMs } = retryStateOf(task)
       return expiresAtMs === null ? [] : { step: task.id, expiresAtMs }
     }),
     maps: maps.map(({ preview }) => preview),
-    warnings: [
-      ...open.filter(isOlder).map(({ id }) => `step ${id} was recorded without a retry state: it gets a fresh one`),
-      ...open.filter(isInterrupted).flatMap(({ id }) => warningOf(id, rules.get(id))),
-    ],
+    warnings: [...timeWarnings(run, plan, resetRetries || from !== undefined, nowMs), ...stepWarnings(open, rules)],
   }
 }
 
@@ -302,6 +371,22 @@ function openMaps(maps: readonly RecordedMap[]): { readonly id: string }[] {
   const isEnded = ({ record, preview }: RecordedMap): boolean =>
     (record.status === 'succeeded' || record.status === 'completed_with_failures') && preview.reset === 0
   return maps.filter((one) => !isEnded(one)).map(({ map }) => ({ id: map.id }))
+}
+
+/** With fresh attempts the time of the run counts anew. */
+function timeWarnings(run: RunRecord, plan: Plan, isFresh: boolean, nowMs: number): string[] {
+  const notes = notesOf(run)
+  const deadlineAtMs = runDeadline(plan, run, notes)
+  const isOver = deadlineAtMs !== null && nowMs >= deadlineAtMs && notes.ending === undefined
+  if (!isOver || isFresh) return []
+  return ['the run has reached its `timeout`: no further step begins']
+}
+
+function stepWarnings(open: readonly TaskRecord[], rules: ReadonlyMap<string, InterruptAction>): string[] {
+  return [
+    ...open.filter(isOlder).map(({ id }) => `step ${id} was recorded without a retry state: it gets a fresh one`),
+    ...open.filter(isInterrupted).flatMap(({ id }) => warningOf(id, rules.get(id))),
+  ]
 }
 
 /** What becomes of an attempt in flight, where it is not simply run again. */

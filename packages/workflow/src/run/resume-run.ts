@@ -2,7 +2,7 @@
  * Takes up a run where it was: what has ended stays, the attempt in flight runs again, waits last as long as is left of
  * them. Imports the library and its own layer.
  */
-import type { Json } from 'reprise/durable'
+import type { Json, RunRecord } from 'reprise/durable'
 import type { DurableRun } from 'reprise/internal'
 import type { Difference } from '../plan/differences.js'
 import { handlersOf, type Plan, stepsOf } from '../plan/plan.js'
@@ -11,7 +11,9 @@ import type { MapSettings } from './map/map-settings.js'
 import { partsOfMapRun } from './map/map-names.js'
 import type { ResumeCheck, ResumeChoices } from './resume-check.js'
 import { placeOf, withPlace } from './places.js'
-import { notesAsJson, notesOf, type RunNotes, type RunPlace } from './run-record.js'
+import { repeatedFrom } from './repeat-from.js'
+import { notesOf } from '../view/run-notes.js'
+import { notesAsJson, type RunNotes, type RunPlace } from './run-record.js'
 import type { StepResult } from './scope.js'
 import { type RunSettings, Session } from './session.js'
 import { mapNotes } from './start-run.js'
@@ -33,32 +35,55 @@ export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, s
     ...(maxFailures !== undefined && { maxFailures }),
     ...(maxParallel !== undefined && { maxParallel }),
   }
-  const session = await Session.open(plan, runId, { ...settings, maps }, check.isChanged)
+  const { documentDir } = notesOf(check.run)
+  const session = await Session.open(plan, runId, { ...settings, maps, documentDir }, check.isChanged)
   try {
-    const run = await session.durable.runs.take(runId, {
-      ...session.conductWith,
-      force: choices.force,
-      fence: check.run.fence,
-    })
-    try {
-      await session.endLeftovers(run)
-      if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
-      await decide(run, plan, choices)
-      // Outputs that could not be filled in are tried again.
-      const areOutputsLeft = notesOf(check.run).outputsError !== undefined
-      if (choices.resetRetries || areOutputsLeft) {
-        await forgetEnding(run, session)
-        await repeatHandlers(run, plan)
-      }
-      if (choices.resetRetries) await reset(run, plan)
-      const notes = await notePlace(run, session, placeOf(settings))
-      return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
-    } finally {
-      run.release()
-    }
+    const conduct = (): Promise<RunEnd> => conductTaken(session, plan, runId, input, settings)
+    return await session.inGroup({ run: runId, params: paramsOf(plan, check.run), isForced: choices.force }, conduct)
   } finally {
     await session.close()
   }
+}
+
+async function conductTaken(
+  session: Session,
+  plan: Plan,
+  runId: string,
+  { choices, check }: ResumeInput,
+  settings: RunSettings,
+): Promise<RunEnd> {
+  const run = await session.durable.runs.take(runId, {
+    ...session.conductWith,
+    force: choices.force,
+    fence: check.run.fence,
+  })
+  try {
+    await session.endLeftovers(run)
+    if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
+    await decide(run, plan, choices)
+    if (choices.from !== undefined) {
+      const repeated = repeatedFrom(notesOf(run.record), choices.from)
+      await run.change({ detail: session.mask(notesAsJson(repeated)), because: { repeatedFrom: choices.from } })
+    }
+    // Outputs that could not be filled in are tried again.
+    const areOutputsLeft = notesOf(check.run).outputsError !== undefined
+    if (choices.resetRetries || areOutputsLeft) {
+      await forgetEnding(run, session)
+      await repeatHandlers(run, plan)
+    }
+    if (choices.resetRetries) await reset(run, plan)
+    const noted = await notePlace(run, session, placeOf(settings))
+    const isFresh = choices.resetRetries || choices.from !== undefined
+    const notes = isFresh ? await session.restartTime(run, noted) : noted
+    return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
+  } finally {
+    run.release()
+  }
+}
+
+/** Parameters that a change of the document has added have their defaults. */
+export function paramsOf(plan: Plan, run: RunRecord): RunNotes['params'] {
+  return { ...plan.params, ...notesOf(run).params }
 }
 
 /** Before anything is written there: should this process be killed, it is known where to look. */

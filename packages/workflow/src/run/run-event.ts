@@ -117,6 +117,30 @@ export type RunEvent =
       /** The budget's word for its denial. */
       readonly reason: string
     }
+  /** The store has not answered for some seconds: attempts go on to run, and what is to be recorded waits. */
+  | {
+      readonly type: 'store_away'
+      /** When it happened: milliseconds since the epoch. */
+      readonly timeMs: number
+      /** The id of the run. */
+      readonly run: string
+      /** Which store, without a password. */
+      readonly store: string
+      /** What the last question to it failed with. */
+      readonly reason: string
+    }
+  /** The store answers again. */
+  | {
+      readonly type: 'store_back'
+      /** When it happened: milliseconds since the epoch. */
+      readonly timeMs: number
+      /** The id of the run. */
+      readonly run: string
+      /** Which store, without a password. */
+      readonly store: string
+      /** How long it had not answered. */
+      readonly awayMs: number
+    }
   /** A map begins, or continues: its items are recorded. */
   | (MapBase & {
       readonly type: 'map_started'
@@ -156,6 +180,18 @@ export type RunEvent =
       /** The file with the results; null if it was not written. */
       readonly resultsFile: string | null
     })
+  /** The run waits until another run of its group has ended; nothing of it has begun. */
+  | {
+      readonly type: 'group_waiting'
+      /** When it happened: milliseconds since the epoch. */
+      readonly timeMs: number
+      /** The id of the run. */
+      readonly run: string
+      /** The name of the group. */
+      readonly group: string
+      /** The run that has the group. */
+      readonly holder: string
+    }
   /** Something that people should know of a map, such as an input that has changed since its items were recorded. */
   | (MapBase & {
       readonly type: 'map_note'

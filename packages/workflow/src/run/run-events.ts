@@ -138,6 +138,10 @@ export class RunEvents implements Observer {
           from: event.from,
           to: event.to,
         }
+      case 'store_away':
+        return { type: 'store_away', timeMs, run: this.run, store: event.store, reason: event.reason }
+      case 'store_back':
+        return { type: 'store_back', timeMs, run: this.run, store: event.store, awayMs: event.awayMs }
       case 'call_succeeded':
       case 'call_failed': {
         this.sums.set(step, { attempts: event.attemptsMade, waitedMs: event.totalDelayMs })

@@ -30,8 +30,12 @@ export interface RunNotes {
   readonly maps?: readonly string[]
   /** The map after which every step runs once more, until they are granted a fresh generation; absent otherwise. */
   readonly repeatAfter?: string
+  /** The step that runs once more, with all behind it, until they are granted a fresh generation; absent otherwise. */
+  readonly repeatFrom?: string
   /** How its steps ended, from before the steps of `on_failure` and `finally` begin; absent if there are none. */
   readonly ending?: RunEnding
+  /** Since when its `timeout` counts: the last time its steps were granted fresh attempts; absent: since it began. */
+  readonly timedFromMs?: number
   /** What its time went into, until a process last ended or left it; absent before, and in older records. */
   readonly times?: RunTimes & { readonly resumes: number }
   /** Where it was conducted, the last places; absent in older records. */
@@ -70,8 +74,13 @@ export interface StepResult {
   readonly skipped?: string
 }
 
-export function notesOf({ detail }: RunRecord): RunNotes {
-  return detail as unknown as RunNotes
+/** Until when the steps of the run must have ended; null without a limit. */
+export function runDeadline(
+  { timeoutMs }: { readonly timeoutMs: number | null },
+  { createdAtMs }: Pick<RunRecord, 'createdAtMs'>,
+  { timedFromMs = createdAtMs }: RunNotes,
+): number | null {
+  return timeoutMs === null ? null : timedFromMs + timeoutMs
 }
 
 export function notesAsJson(notes: RunNotes): Json {

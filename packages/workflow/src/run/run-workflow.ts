@@ -5,10 +5,19 @@
 import path from 'node:path'
 import { type DurationInput, OptionsError, RepriseError } from 'reprise'
 import { type Durable, type Json, openLedger, TaskRefusedError } from 'reprise/durable'
-import { addressOf, durationCheck, expectOptions, nearest, type OptionCheck, sharedLedger } from 'reprise/internal'
+import {
+  addressOf,
+  checkedReads,
+  durationCheck,
+  expectOptions,
+  nearest,
+  type OptionCheck,
+  sharedLedger,
+} from 'reprise/internal'
 import { InputError } from '../document/problem.js'
 import { faultOfSecrets } from '../masking/secret-fault.js'
 import type { Plan } from '../plan/plan.js'
+import { withEnvFiles } from './env-files.js'
 import type { OutputListener } from './attempt-output.js'
 import { STATE_NAME, statePathFor } from '../state/state-path.js'
 import type { RunEnd } from './conductor.js'
@@ -16,7 +25,7 @@ import { recordedPlan } from './recorded-plan.js'
 import { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './resume-check.js'
 import { resumeRun } from './resume-run.js'
 import type { RunEvent } from './run-event.js'
-import { notesOf } from './run-record.js'
+import { notesOf } from '../view/run-notes.js'
 import type { RunSettings } from './session.js'
 import { newRunId, startRun } from './start-run.js'
 
@@ -142,8 +151,8 @@ export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Prom
   expectWorkflowOptions('runWorkflow', options, RUN_CHECKS)
   const { runId = newRunId(plan.name, new Date()), params = {} } = options
   expectParams(plan, params)
-  expectSecrets(plan, options)
   const documentDir = plan.file === null ? process.cwd() : path.dirname(plan.file)
+  expectSecrets(plan, documentDir, options)
   return startRun(plan, { runId, params, cwd: documentDir, documentDir }, settingsOf(options))
 }
 
@@ -169,7 +178,7 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
     return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [], ...(outputs && { outputs }) }
   }
   if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)
-  expectSecrets(plan, options)
+  expectSecrets(plan, notesOf(check.run).documentDir, options)
   return resumeRun(plan, runId, { choices, check }, settingsOf(options))
 }
 
@@ -205,8 +214,8 @@ function expectParams({ name, params }: Plan, given: Readonly<Record<string, Jso
   if (problems.length > 0) throw new OptionsError('runWorkflow', problems)
 }
 
-function expectSecrets({ secrets }: Plan, { env = process.env }: WorkflowOptions): void {
-  const fault = faultOfSecrets(secrets, env)
+function expectSecrets(plan: Plan, documentDir: string, { env = process.env }: WorkflowOptions): void {
+  const fault = faultOfSecrets(plan.secrets, withEnvFiles(plan, documentDir, env))
   if (fault !== undefined) throw new InputError([{ message: fault.message, suggestion: fault.suggestion }])
 }
 
@@ -216,7 +225,8 @@ async function lookAt(
   { durable }: WorkflowOptions,
   choices: ResumeChoices,
 ): Promise<ResumeCheck> {
-  const ledger = typeof durable === 'string' ? await openLedger(durable, { create: false }) : sharedLedger(durable)
+  const shared = typeof durable === 'string' ? await openLedger(durable, { create: false }) : sharedLedger(durable)
+  const ledger = checkedReads(shared)
   try {
     const record = await ledger.run(runId)
     if (record === undefined) throw new TaskRefusedError('not_found', `There is no run ${runId}`)

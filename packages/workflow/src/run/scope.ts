@@ -51,8 +51,17 @@ export class Scope {
 
   /** What the steps of a template see for one item: what they add is the item's alone. */
   forItem({ key, index, value }: ScopeItem): Scope {
+    return this.inner({ item: value, item_key: key, item_index: index })
+  }
+
+  /** The same for several items, which are in a file too. */
+  forBatch(items: readonly Json[], file: string): Scope {
+    return this.inner({ items, items_file: file })
+  }
+
+  private inner(names: Readonly<Record<string, Json>>): Scope {
     const scope = new Scope({ runId: '', workflow: '', params: {}, env: {} })
-    Object.assign(scope.names, this.names, { item: value, item_key: key, item_index: index, steps: scope.steps })
+    Object.assign(scope.names, this.names, names, { steps: scope.steps })
     Object.assign(scope.steps, this.steps)
     return scope
   }
@@ -71,9 +80,8 @@ export class Scope {
 
   /** The step succeeded, or was skipped: then what it would have captured is null. */
   take(step: StepPlan, result: StepResult): void {
-    const { exit_code, status = null, attempts, output = null } = result
-    this.steps[step.id] = Object.assign(bare(), { exit_code, status, attempts, output })
-    if (step.capture !== null) this.names[step.capture.name] = output
+    this.steps[step.id] = asSeen(result)
+    if (step.capture !== null) this.names[step.capture.name] = result.output ?? null
   }
 
   /** The step has not run, and will not: what steps of `on_failure` and `finally` see of it is null. */
@@ -98,6 +106,18 @@ export class Scope {
     const { exitCode = 1, status } = failure ?? {}
     this.take(step, { exit_code: exitCode, attempts, ...(status !== undefined && { status }) })
   }
+}
+
+/** These values with what the step gave, for a condition of the step itself. */
+export function valuesAfter(step: StepPlan, result: StepResult, values: Values): Values {
+  const steps = Object.assign(bare(), values['steps'], { [step.id]: asSeen(result) })
+  const captured = step.capture === null ? {} : { [step.capture.name]: result.output ?? null }
+  return Object.assign(bare(), values, captured, { steps })
+}
+
+function asSeen(result: StepResult): Json {
+  const { exit_code, status = null, attempts, output = null } = result
+  return Object.assign(bare(), { exit_code, status, attempts, output })
 }
 
 function bare(): Record<string, Json> {

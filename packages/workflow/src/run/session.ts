@@ -4,23 +4,23 @@
  * gone, and gives the run up. So does a log that cannot be written, and then it says why. Imports the library and its own
  * layer.
  */
-import { type DurationInput, parseDuration } from 'reprise'
+import type { DurationInput } from 'reprise'
 import { type Durable, type Json, type Ledger, openDurable, TaskRefusedError } from 'reprise/durable'
 import { type ConductOptions, type DurableRun, sharedLedger } from 'reprise/internal'
-import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
-import type { Command } from '../process/command.js'
 import { type Action, mapsOf, type Plan, stepsOf } from '../plan/plan.js'
-import { expectOwnStore, secretAddress } from '../state/own-store.js'
+import { expectContent } from './lost-content.js'
+import { secretAddress } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
-import { failureOfCommand } from '../process/command-error.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import { preparePipes } from '../process/pipes.js'
-import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
 import type { OutputListener } from './attempt-output.js'
+import { closeAfterEvents } from './close-after-events.js'
 import { Conductor, type ConductorParts, type RunEnd } from './conductor.js'
+import { changesOf, notesAtEnd } from './conductor-notes.js'
+import { expectUsableGates, orClosed } from './expect-gates.js'
 import { budgetsOf } from './gates.js'
 import type { InputSources } from '../items/open-entries.js'
 import type { MapPlan } from '../plan/map-plan.js'
@@ -31,14 +31,23 @@ import type { MapEnd } from './map/map-end.js'
 import { mapRunId } from './map/map-names.js'
 import { recallMap } from './map/recall-map.js'
 import { mapNotesOf } from './map/map-record.js'
-import { isFinallyLeft } from './handlers-left.js'
-import { Performer } from './performer.js'
-import { RecordedSteps, recordedSteps } from './recorded-steps.js'
+import { isFinallyLeft } from '../view/handlers-left.js'
+import type { Performer } from './performer.js'
+import { performerFor } from './performer-for.js'
+import { type RecordedSteps, stepsBefore } from './recorded-steps.js'
+import { grantRepeated } from './repeat-from.js'
 import { RunClock } from './run-clock.js'
-import { notesAsJson, notesOf, type RunEnding, type RunNotes } from './run-record.js'
-import { readStepCounts, sumOfCounts } from '../view/step-counts.js'
-import { Scope } from './scope.js'
+import { notesOf } from '../view/run-notes.js'
+import { repriseVersion } from '../state/reprise-version.js'
+import { type GroupMember, inGroup } from './run-group.js'
+import { notesAsJson, type RunNotes } from './run-record.js'
+import { withEnvFiles } from './env-files.js'
+import { LiveEvents } from '../view/live-events.js'
+import { readStepCounts, withPending } from '../view/step-counts.js'
+import type { EventView } from '../view/views.js'
+import type { Scope } from './scope.js'
 import type { RunEvent } from './run-event.js'
+import { limitTime } from './time-limit.js'
 import { monotonicMs, stepTimeBefore, timesBefore } from './times-before.js'
 import { type Listener, RunEvents } from './run-events.js'
 
@@ -52,6 +61,8 @@ export interface RunSettings {
   /** From asking a process to end to making it; 5s when absent. */
   readonly grace?: DurationInput
   readonly listener?: Listener
+  /** Hears what is recorded of the run as it goes on, and beside it what is not: output, progress, figures. */
+  readonly eventListener?: (event: EventView) => void
   /**
    * Whether the listener is told the state of every step when a run is resumed, which reads all of them. Otherwise those that
    * had ended are told as succeeded, and only `counts` tells recovered and skipped ones apart.
@@ -83,6 +94,7 @@ interface SessionParts {
   /** `atMs`: when it happened, by the monotonic clock; now, if absent. */
   readonly tell: (event: RunEvent, atMs?: number) => void
   readonly clock: RunClock
+  readonly live: LiveEvents | undefined
 }
 
 /** What became of the run while this process had it. */
@@ -93,7 +105,7 @@ interface Passage {
   readonly failure: StateError | undefined
 }
 
-/** What the hands of a run are made of. */
+/** What the handlers of a run are made of. */
 interface Given {
   readonly run: DurableRun
   readonly notes: RunNotes
@@ -114,9 +126,8 @@ interface MapGiven {
   readonly onStateFailure: (error: StateError) => void
 }
 
-const GRACE = '5s'
 /** A ledger that fails is told to whoever uses it next, and by the close at the latest. */
-const OWN_DURABLE = { onFailure: () => undefined, identity: { role: 'conductor' } } as const
+const OWN_DURABLE = { onFailure: () => undefined } as const
 /** Of a process that conducts maps: `max_parallel` of each map decides, which may be raised while it runs. */
 const MOST_PARALLEL = 10_000
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
@@ -135,14 +146,22 @@ export class Session {
   }
 
   /** `accept`: the plan may not be the one that the run was begun with. */
-  static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
+  static async open(
+    plan: Plan,
+    runId: string,
+    { documentDir, ...given }: RunSettings & { readonly documentDir: string },
+    accept = false,
+  ): Promise<Session> {
+    const settings = { ...given, env: withEnvFiles(plan, documentDir, given.env) }
     const state = StateDirectory.open(settings.stateDirectory)
     const { store } = settings
-    if (typeof store === 'string') expectOwnStore(store, settings.stateDirectory)
+    if (typeof store === 'string') await expectContent(store, settings.stateDirectory)
     const clock = new RunClock()
+    let live: LiveEvents | undefined
     const tell: SessionParts['tell'] = (event, atMs = monotonicMs()) => {
       clock.tell(event, atMs)
       settings.listener?.(event)
+      live?.hear(event)
     }
     const events = new RunEvents(runId, plan, (event) => tell(event), Date.now)
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
@@ -150,7 +169,8 @@ export class Session {
     // They are made by another process while this one opens the ledger.
     const steps = [...stepsOf(plan), ...mapsOf(plan).flatMap(({ template }) => template)]
     if (steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
-    const options = mapsOf(plan).length === 0 ? OWN_DURABLE : { ...OWN_DURABLE, concurrency: MOST_PARALLEL }
+    const own = { ...OWN_DURABLE, identity: { role: 'conductor', version: repriseVersion() } }
+    const options = mapsOf(plan).length === 0 ? own : { ...own, concurrency: MOST_PARALLEL }
     const durable = typeof store === 'string' ? await openDurable(store, options) : store
     const conductWith: ConductOptions = {
       budgets: budgetsOf(plan, runId),
@@ -158,7 +178,21 @@ export class Session {
       policyChange: accept ? 'accept' : 'refuse',
     }
     const ledger = sharedLedger(durable)
-    return new Session({ plan, settings, ledger, durable, conductWith, state, masker, events, tell, clock })
+    live = settings.eventListener && new LiveEvents(ledger, runId, settings.eventListener)
+    const session = new Session({
+      plan,
+      settings,
+      ledger,
+      durable,
+      conductWith,
+      state,
+      masker,
+      events,
+      tell,
+      clock,
+      live,
+    })
+    return orClosed(session, expectUsableGates(ledger, plan, runId))
   }
 
   /** Nothing secret is written. */
@@ -166,9 +200,22 @@ export class Session {
     return this.parts.masker.maskJson(value)
   }
 
-  /** What a process that is gone has left running of this run, whether or not its step runs again. */
+  /**
+   * What a process that is gone has left running of this run, whether or not its step runs again. Agents go on with their
+   * items, unless these are taken from them by force.
+   */
   async endLeftovers({ id, record }: DurableRun): Promise<void> {
-    await endLeftovers(record.correlationId, { isPrefix: true, groupFiles: this.parts.state.groupFilesOf(id) })
+    const { state, settings } = this.parts
+    const sparesAgents = settings.maps?.force !== true
+    await endLeftovers(record.correlationId, { isPrefix: true, sparesAgents, groupFiles: state.groupFilesOf(id) })
+  }
+
+  /** The limit of time of the run counts from now. */
+  async restartTime(run: DurableRun, notes: RunNotes): Promise<RunNotes> {
+    if (this.parts.plan.timeoutMs === null) return notes
+    const timed = { ...notes, timedFromMs: await this.parts.ledger.now() }
+    await run.change({ detail: this.mask(notesAsJson(timed)) })
+    return timed
   }
 
   /** What `start` and `take` of the run need. */
@@ -176,23 +223,31 @@ export class Session {
     return this.parts.conductWith
   }
 
+  /** Does something while the run has the group that its workflow names, if it names one. */
+  inGroup(who: GroupMember, act: () => Promise<RunEnd>): Promise<RunEnd> {
+    return inGroup({ ...this.parts, ...who, mask: (value) => this.mask(value) }, act)
+  }
+
   /** Durable tasks that were given stay open. */
   async close(): Promise<void> {
-    if (typeof this.parts.settings.store === 'string') await this.durable.close()
+    const { live, settings } = this.parts
+    await closeAfterEvents(live, typeof settings.store === 'string' ? this.durable : undefined)
   }
 
   /** Conducts the run to its end, or until it is asked to stop. */
-  async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
+  async conduct(run: DurableRun, given: RunNotes): Promise<RunEnd> {
     const { ledger, settings } = this.parts
+    const force = settings.maps?.force === true
+    const notes = await grantRepeated({ ...this.parts, run, force, mask: (value) => this.mask(value) }, given)
     const { listener, areStepsTold = listener !== undefined } = settings
-    const recorded = await this.recorded(run, notes, areStepsTold)
+    const recorded = await stepsBefore(run, notes, this.parts, areStepsTold)
     await this.tellStart(run, recorded)
     let passage = await this.passage(run, notes, recorded)
     const again = await this.takenForFinally(run, passage.end)
     try {
       if (again !== undefined) {
         const ending = notesOf(again.record)
-        passage = await this.passage(again, ending, await this.recorded(again, ending, false))
+        passage = await this.passage(again, ending, await stepsBefore(again, ending, this.parts, false))
       }
       const { end, failure } = passage
       await this.conclude(again ?? run, end, passage.notes)
@@ -211,11 +266,14 @@ export class Session {
     const scripts = new ScriptPool()
     let stopped: Promise<void> | undefined
     let failure: StateError | undefined
+    let giveUp: (error: unknown) => void = () => undefined
+    const unrecorded = new Promise<never>((_resolve, reject) => (giveUp = reject))
+    // Heard below, unless something else fails first.
+    unrecorded.catch(() => undefined)
     const stop = (): void => {
       conductor.stop()
       stopped ??= run.stop()
-      // Waited for below, unless something else fails first.
-      stopped.catch(() => undefined)
+      stopped.catch(giveUp)
     }
     const onStateFailure = (error: StateError): void => {
       failure ??= error
@@ -225,21 +283,24 @@ export class Session {
       notes = changed
       await run.change({ detail: this.mask(notesAsJson(notes)) })
     }
-    const { performer, conductor } = this.handsOf({ run, notes, note, scripts, recorded, onStateFailure })
+    const { performer, conductor } = this.handlersOf({ run, notes, note, scripts, recorded, onStateFailure })
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
     const unwatch = this.watch(run, stop)
+    const untime = await limitTime({ ...this.parts, run, notes, conductor })
     try {
-      const told = await conductor.conduct()
-      const end = told.state === 'interrupted' && (await this.isCancelled(run)) ? CANCELLED : this.maskedEnd(told)
+      // A stop that cannot be recorded ends the passage: what the conductor asks of the store would be waited for longer.
+      const told = await Promise.race([conductor.conduct(), unrecorded])
       await stopped
+      const end = told.state === 'interrupted' && (await this.isCancelled(run)) ? CANCELLED : this.maskedEnd(told)
       await performer.settled()
-      // What left its step's group on purpose lives as long as the run, and no longer.
+      // What a script has started, or could not be found when its step ended.
       await endLeftovers(run.record.correlationId, { isPrefix: true, isOwn: true })
       return { end, notes, failure }
     } finally {
       settings.signal?.removeEventListener('abort', stop)
       unwatch()
+      untime()
       await performer.settled()
       await scripts.close()
     }
@@ -248,15 +309,6 @@ export class Session {
   private maskedEnd(end: RunEnd): RunEnd {
     const { outputs } = end
     return outputs === undefined ? end : { ...end, outputs: this.mask(outputs) as Readonly<Record<string, Json>> }
-  }
-
-  private async recorded(run: DurableRun, notes: RunNotes, areStepsTold: boolean): Promise<RecordedSteps> {
-    const { ledger, plan } = this.parts
-    const { isInOrder, repeatAfter } = notes
-    if (run.record.resumes === 0) return new RecordedSteps()
-    // Steps that run again may refer to any before them.
-    const areAllRead = areStepsTold || repeatAfter !== undefined
-    return recordedSteps(run, { ledger, plan, isInOrder: isInOrder === true, areAllRead })
   }
 
   /** The run once more, if somebody has cancelled it and its steps of `finally` are still to run. */
@@ -292,25 +344,18 @@ export class Session {
     return () => clearInterval(timer)
   }
 
-  private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
+  private handlersOf(given: Given): { performer: Performer; conductor: Conductor } {
     const { run, notes, scripts, recorded, onStateFailure } = given
     const { plan, settings, state, masker, events, ledger } = this.parts
-    const { env, grace = GRACE, onOutput, output } = settings
-    const { cwd, documentDir, params } = notes
+    const { env, grace, onOutput, output } = settings
     const { id: runId, record } = run
-    const scope = new Scope({ runId, workflow: plan.name, params, env })
     const { correlationId } = record
     const onLine = (step: string, attempt: number, line: string): void => events.output(step, attempt, line)
-    const where = { runId, correlationId, cwd, documentDir, graceMs: parseDuration(grace), env }
-    const tools = {
-      // What is cut to fit a message is masked before: half a secret would not be found any more.
-      runCommand: async (command: Command) => maskCommandEnd(masker, await runCommand(command)),
-      failureOfCommand,
-      scripts,
-      isKnown: (name: string) => Object.hasOwn(scope.values, name),
-    }
     const heard = { onLine, onOutput, output, onStateFailure }
-    const performer = new Performer({ ...where, ...heard, plan, scope, state, masker, tools })
+    const { scope, performer } = performerFor({
+      ...{ runId, correlationId, plan, notes, env, grace, state, masker, scripts },
+      ...heard,
+    })
     const isCancelled = (): Promise<boolean> => this.isCancelled(run)
     const conducting = (map: MapPlan, signal: AbortSignal): MapConductor =>
       this.mapConductor(map, { run, scope, performer, notes, signal, onStateFailure })
@@ -323,7 +368,7 @@ export class Session {
     const maps = { conductMap, takeOverMap, recallMap: figuresOf, isMapBegun }
     const recall = async (step: string): Promise<void> => events.recall(await stepTimeBefore(ledger, run, step))
     const known = { run, plan, scope, performer, events, recorded, recall, isCancelled }
-    const conductor = new Conductor({ ...known, ...maps, ...changesOf(given), isRedriveOnly })
+    const conductor = new Conductor({ ...known, ...maps, ...changesOf(given.notes, given.note), isRedriveOnly })
     return { performer, conductor }
   }
 
@@ -335,7 +380,8 @@ export class Session {
   private mapConductor(map: MapPlan, given: MapGiven): MapConductor {
     const { run, scope, performer, notes, signal, onStateFailure } = given
     const { durable, ledger, plan, state, tell, settings } = this.parts
-    const parts = { run, durable, ledger, plan, scope, performer, state, tell, signal, onStateFailure }
+    const { cwd } = notes
+    const parts = { run, durable, ledger, plan, scope, cwd, performer, state, tell, signal, onStateFailure }
     const { maps = {} } = settings
     const { correlationId } = run.record
     const where = { runId: run.id, correlationId, state, documentDir: notes.documentDir }
@@ -346,21 +392,8 @@ export class Session {
   }
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
-    const { stopReason, failedStep, outputs, outputsError } = end
-    const { outputs: _outputs, outputsError: _error, ...kept } = notes
     const times = this.parts.clock.at(monotonicMs())
-    const counted = { ...times, resumes: run.record.resumes }
-    const detail = this.mask(
-      notesAsJson({
-        ...kept,
-        stopReason,
-        failedStep,
-        ...(outputs !== undefined && { outputs }),
-        ...(outputsError !== undefined && { outputsError }),
-        ...(kept.ending && end.state !== 'interrupted' && { ending: endingOnly(kept.ending) }),
-        times: counted,
-      }),
-    )
+    const detail = this.mask(notesAsJson(notesAtEnd(notes, end, { ...times, resumes: run.record.resumes })))
     try {
       if (end.state === 'interrupted') await run.leave(detail)
       else await run.finish(end.state, detail)
@@ -370,7 +403,14 @@ export class Session {
       if (!isWritten) throw error
     }
     const { id } = run
-    this.parts.tell({ type: 'run_finished', timeMs: Date.now(), run: id, state: end.state, stopReason, ...times })
+    this.parts.tell({
+      type: 'run_finished',
+      timeMs: Date.now(),
+      run: id,
+      state: end.state,
+      stopReason: end.stopReason,
+      ...times,
+    })
   }
 
   private async tellStart(run: DurableRun, recorded: RecordedSteps): Promise<void> {
@@ -380,34 +420,9 @@ export class Session {
     const steps = plan.phases.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
-    const { id, record } = run
-    const { resumes } = record
-    const begun = resumes === 0 ? {} : await readStepCounts(ledger, id, false)
-    const pending = (begun.pending ?? 0) + Math.max(0, steps.length - sumOfCounts(begun))
-    const counts = { ...begun, ...(pending > 0 && { pending }) }
+    const { id, resumes } = run.record
+    const counts = withPending(resumes === 0 ? {} : await readStepCounts(ledger, id, false), steps.length)
     const about = { run: id, name: plan.name, steps, counts, resumes }
     tell({ type: 'run_started', timeMs: Date.now(), ...about, ...times }, untilMs)
-  }
-}
-
-/** Outputs of a run that has ended are kept with the run. */
-function endingOnly({ state, stopReason, failedStep }: RunEnding): RunEnding {
-  return { state, stopReason, failedStep }
-}
-
-/** What of the notes the conductor goes by, and what it records there. */
-function changesOf({ notes, note }: Given): Pick<ConductorParts, 'repeat' | 'ending' | 'onEnding'> {
-  let now = notes
-  const change = (changed: RunNotes): Promise<void> => note((now = changed))
-  const onGranted = (): Promise<void> => {
-    const { repeatAfter: _repeatAfter, ...rest } = now
-    return change(rest)
-  }
-  return {
-    ...(notes.repeatAfter !== undefined && { repeat: { after: notes.repeatAfter, onGranted } }),
-    ending: notes.ending,
-    onEnding: async ({ undecided: _undecided, left: _left, ...ending }) => {
-      if (now.ending === undefined) await change({ ...now, ending })
-    },
   }
 }

@@ -1,8 +1,10 @@
 /** Begins a run of a plan. Imports the library and its own layer. */
 import { randomBytes } from 'node:crypto'
 import type { Json } from 'reprise/durable'
+import { sharedLedger } from 'reprise/internal'
 import { mapsOf, type Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
+import { expectWorkplaces } from './map/open-workplaces.js'
 import { placeOf } from './places.js'
 import { notesAsJson, type RunNotes, WORKFLOW_KIND } from './run-record.js'
 import { type RunSettings, Session } from './session.js'
@@ -17,7 +19,7 @@ export interface NewRunInput {
 
 export async function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd> {
   const { runId, cwd, documentDir, params } = input
-  const session = await Session.open(plan, runId, settings)
+  const session = await Session.open(plan, runId, { ...settings, documentDir })
   try {
     const notes: RunNotes = {
       file: plan.file,
@@ -31,22 +33,25 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
       ...mapNotes(plan),
       places: [placeOf(settings)],
     }
-    const run = await session.durable.runs.start(
-      {
-        id: runId,
-        kind: WORKFLOW_KIND,
-        name: plan.name,
-        definition: session.mask(plan.document),
-        fingerprint: plan.fingerprint,
-        detail: session.mask(notesAsJson(notes)),
-      },
-      session.conductWith,
-    )
-    try {
-      return await session.conduct(run, notes)
-    } finally {
-      run.release()
-    }
+    await expectWorkplaces(sharedLedger(session.durable), plan, cwd, true)
+    return await session.inGroup({ run: runId, params: notes.params }, async () => {
+      const run = await session.durable.runs.start(
+        {
+          id: runId,
+          kind: WORKFLOW_KIND,
+          name: plan.name,
+          definition: session.mask(plan.document),
+          fingerprint: plan.fingerprint,
+          detail: session.mask(notesAsJson(notes)),
+        },
+        session.conductWith,
+      )
+      try {
+        return await session.conduct(run, notes)
+      } finally {
+        run.release()
+      }
+    })
   } finally {
     await session.close()
   }

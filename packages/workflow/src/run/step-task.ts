@@ -9,12 +9,12 @@ import { policyFor } from './gates.js'
 export { fallbackId, fallbackName } from '../plan/fallback.js'
 
 /** What runs it; for whoever only changes what is recorded, nothing does. */
-export interface StepHands {
+export interface StepHandlers {
   readonly perform: (context: DurableContext) => Promise<Json>
   readonly verify: (context: DurableContext) => Promise<VerifyAnswer<Json>>
 }
 
-const NOBODY: StepHands = {
+const INERT_HANDLERS: StepHandlers = {
   perform: () => Promise.reject(new Error('nothing runs here')),
   verify: () => Promise.resolve('unknown'),
 }
@@ -30,10 +30,10 @@ export class StepTasks {
     this.plan = plan
   }
 
-  of({ id, policy, onInterrupt }: StepPlan, hands: StepHands = NOBODY): StepHandle<Json> {
-    return this.run.step<Json>(id, this.policyOf(policy), (_input, context) => hands.perform(context), {
+  of({ id, policy, onInterrupt }: StepPlan, handlers: StepHandlers = INERT_HANDLERS): StepHandle<Json> {
+    return this.run.step<Json>(id, this.policyOf(policy), (_input, context) => handlers.perform(context), {
       onInterrupt:
-        typeof onInterrupt === 'string' ? onInterrupt : { verify: (_input, context) => hands.verify(context) },
+        typeof onInterrupt === 'string' ? onInterrupt : { verify: (_input, context) => handlers.verify(context) },
     })
   }
 

@@ -7,7 +7,7 @@
  * of them our own; links, pipes, devices and other people's files in their place are refused. Nothing is made before it
  * is needed. Git ignores all of it. Imports the parts of this directory.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { AttemptLog, SYSTEM_FILES } from './attempt-log.js'
 import { type AttemptName, compareAttempts, expectId, isId, parseLogName, stemOf } from './names.js'
@@ -23,7 +23,15 @@ export interface LogEntry extends AttemptName {
   readonly bytes: number
 }
 
+/** What the attempt of a batch reads and writes. */
+export interface BatchFiles {
+  readonly items: string
+  readonly results: string
+}
+
 const RUNS = 'runs'
+/** No shard of logs has this name. */
+const BATCHES = 'batches'
 /** Stands in no id: a name with it is no directory of a step, and belongs to one step or item. */
 const BELONGS_TO = '@'
 const GROUP = /@[\d.]+\.group$/
@@ -91,6 +99,31 @@ export class StateDirectory {
     return this.inside(directory, () => (lstatSync(directory), directory))
   }
 
+  /** Where the items of a batch are written, and where its steps write what became of them; their directory is there. */
+  batchFiles({ run, item }: StepPlace, attempt: AttemptName): BatchFiles {
+    const directory = path.join(this.stepPath(run, item?.map ?? ''), BATCHES)
+    this.inside(directory, () => lstatSync(directory))
+    const stem = path.join(directory, `${expectId('item', item?.id ?? '')}${BELONGS_TO}${stemOf(attempt)}`)
+    return { items: `${stem}.items.ndjson`, results: `${stem}.results.ndjson` }
+  }
+
+  /** Removes what a killed process left of batches. */
+  removeBatches(run: string, map: string): void {
+    this.remove(path.join(this.stepPath(run, map), BATCHES))
+  }
+
+  /** The log of one attempt, if there is one, is that of another attempt as well. */
+  shareLog(from: StepPlace, attempt: AttemptName, to: StepPlace, other: AttemptName): void {
+    const [log, copy] = [this.logFile(from, attempt), this.logFile(to, other)]
+    if (!existsSync(log)) return
+    try {
+      this.inside(path.dirname(copy), () => linkSync(log, copy))
+    } catch (error) {
+      const { errno } = stateErrorOf(copy, error)
+      if (errno !== 'EEXIST') throw stateErrorOf(copy, error)
+    }
+  }
+
   /** Removes the log of an item's attempt, if there is one. */
   removeLog(place: StepPlace, attempt: AttemptName): void {
     const file = this.logFile(place, attempt)
@@ -133,9 +166,22 @@ export class StateDirectory {
     return this.list(path.join(this.path, RUNS)).some(isId)
   }
 
+  /** Where the files of a run are, or would be. */
+  runDirectory(run: string): string {
+    return this.runPath(run)
+  }
+
   /** All of a run's files. Links in it are removed, not followed. */
   removeRun(run: string): void {
-    const directory = this.runPath(run)
+    this.remove(this.runPath(run))
+  }
+
+  /** The same for the files of a step or map. */
+  removeStep(run: string, step: string): void {
+    this.remove(this.stepPath(run, step))
+  }
+
+  private remove(directory: string): void {
     if (!this.isThere(directory)) return
     this.known.clear()
     try {
@@ -151,6 +197,11 @@ export class StateDirectory {
 
   private stepPath(run: string, step: string): string {
     return path.join(this.runPath(run), expectId('step', step))
+  }
+
+  /** Runs whose steps have said something. */
+  runs(): string[] {
+    return this.list(path.join(this.path, RUNS)).filter(isId)
   }
 
   /** Those that have a directory: they have said something. */

@@ -5,6 +5,8 @@ import type { StepTools } from './step-tools.js'
 
 export interface StepCommand {
   readonly argv: readonly string[]
+  /** Of the program, where it was searched already. */
+  readonly file?: string
   /** For people, if it cannot be started. */
   readonly what: string
   /** Added to the environment. */
@@ -14,7 +16,7 @@ export interface StepCommand {
 
 /** Throws the failure of the command; if it was aborted and did not end well, why. */
 export async function runStepCommand(
-  { argv, what, env, stdin }: StepCommand,
+  { argv, file, what, env, stdin }: StepCommand,
   context: StepContext,
   tools: StepTools,
 ): Promise<StepOutput> {
@@ -30,6 +32,7 @@ export async function runStepCommand(
     graceMs: context.graceMs,
     keepStdoutBytes: captureBytes,
     onOutput: context.log,
+    ...(file !== undefined && { file }),
     ...(stdin !== undefined && { stdin }),
   })
   if (end.spawnError !== null || end.exitCode !== 0) {

@@ -25,16 +25,16 @@ function placesOf(name: string, env: Environment, cwd: string): string[] {
   return directories.map((directory) => path.resolve(cwd, directory, name))
 }
 
-/** Throws a `SetupError`; `cure` is added to it. */
-export function expectProgram(name: string, env: Environment, cwd: string, cure = ''): void {
+/** The program's file. Throws a `SetupError` if there is none; `cure` is added to it. */
+export function expectProgram(name: string, env: Environment, cwd: string, cure = ''): string {
   const key = `${name}\0${cwd}\0${env['PATH'] ?? ''}`
   const known = programs.get(key)
-  if (known !== undefined && isProgram(known)) return
+  if (known !== undefined && isProgram(known)) return known
   const found = findProgram(name, env, cwd)
   if (found !== null) {
     if (programs.size >= MOST_KNOWN) programs.clear()
     programs.set(key, found)
-    return
+    return found
   }
   // In PATH a directory of that name is passed over, as a shell does.
   const isFound = (file: string): boolean => existsSync(file) && (name.includes('/') || !isDirectory(file))

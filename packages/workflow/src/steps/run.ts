@@ -13,6 +13,6 @@ export async function runProgram(action: RunAction, context: StepContext, tools:
     return expectPassable(fillText(argument, context.values), what)
   })
   const what = argv[0] ?? ''
-  expectProgram(what, context.env, context.cwd)
-  return runStepCommand({ argv, what }, context, tools)
+  const file = expectProgram(what, context.env, context.cwd)
+  return runStepCommand({ argv, file, what }, context, tools)
 }

@@ -7,7 +7,7 @@ import { loadReaders } from './readers.js'
 const ROOTS = ['env', 'steps', 'run']
 
 /** Keys of lists of steps. What a map's own steps capture is known within the map only. */
-const STEP_LISTS = ['steps', 'tasks', 'commands', 'setup', 'reduce', 'merge']
+const STEP_LISTS = ['steps', 'tasks', 'commands', 'setup', 'reduce', 'merge', 'on_failure', 'finally']
 
 export function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Promise<Readers> {
   const names = new Set([...ROOTS, ...namesIn(value)])

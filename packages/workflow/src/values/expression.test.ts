@@ -73,6 +73,8 @@ describe('a condition', () => {
 
   it.each([
     ['price = 2', 6, 'write `==`'],
+    ['always()', 0, 'steps of `finally` run however the run ends'],
+    ['failure() && true', 0, 'steps of `on_failure` run once the run has failed'],
     ['price === 2', 6, 'write `==`'],
     ['price !== 2', 6, 'write `!=`'],
     ['price <> 2', 6, 'write `!=`'],

@@ -12,7 +12,7 @@ import { nearest } from 'reprise/internal'
 import type { Json } from 'reprise/durable'
 import type { Values } from '../steps/step-context.js'
 import { type ExpressionFacts, factsOf, LENGTH_CALL, nameInLanguage } from './expression-names.js'
-import { explained, slipIn, typeInWords } from './expression-slips.js'
+import { explained, pitfallIn, typeInWords } from './expression-pitfalls.js'
 import { isList, wordFor } from './reference.js'
 import { SetupError, TextError } from './setup-error.js'
 
@@ -249,8 +249,8 @@ type LanguageError = Error & Partial<Pick<ParseError, 'range' | 'summary'>>
 /** A slip that can be recognised in the text is named; else the words of the language are made plain. */
 function textErrorOf(text: string, error: LanguageError): TextError {
   const offset = Math.min(error.range?.start ?? 0, text.length)
-  const slip = slipIn(text)
-  if (slip !== undefined) return new TextError(slip.message, slip.offset, slip.suggestion)
+  const pitfall = pitfallIn(text)
+  if (pitfall !== undefined) return new TextError(pitfall.message, pitfall.offset, pitfall.suggestion)
   const { message, suggestion } = explained(error, /^\w+/.exec(text.slice(offset))?.[0])
   return new TextError(message, offset, suggestion)
 }

@@ -30,7 +30,7 @@ function shellReader(isKnown: IsKnown): TextReader {
 }
 
 /** Documents that may have an expression. A key can be written with escapes. */
-const HAS_EXPRESSION = /when|filter|distinct|sort_by|\\/
+const HAS_EXPRESSION = /when|until|filter|distinct|sort_by|\\/
 const HAS_PATH = /json_path|\\/
 
 /** For a document with `text`; the languages of expressions and paths are loaded only if it can have one. */

@@ -14,6 +14,8 @@ export interface Reference {
   readonly text: string
   /** A number is a place in a list; everything else is a key. */
   readonly path: readonly [string, ...(string | number)[]]
+  /** In shell text, `${list[*]}`: each element is a word of its own. */
+  readonly areWords?: true
 }
 
 export interface ReferenceFound {

@@ -19,7 +19,7 @@ export function ourReference(
   isKnown: IsKnown,
 ): ReferenceFound | undefined {
   const isLiteral = LITERAL.has(context)
-  const found = tryReference(text, at, isLiteral)
+  const found = isLiteral ? tryReference(text, at, true) : (wordsAt(text, at) ?? tryReference(text, at, false))
   if (!found) return undefined
   const [root, second] = found.reference.path
   const isNamespace = NAMESPACES.has(root)
@@ -35,6 +35,18 @@ export function workedOn(text: string, at: number, context: ShellContext, isKnow
   WORK.lastIndex = at
   const name = WORK.exec(text)?.[1]
   return name !== undefined && !NAMESPACES.has(name) && isKnown(name) ? name : undefined
+}
+
+/** `${hosts[*]}`: the elements of a list. */
+const WORDS = /\$\{([^{}\s]+)\[\*\]\}/y
+
+function wordsAt(text: string, at: number): ReferenceFound | undefined {
+  WORDS.lastIndex = at
+  const [whole = '', list = ''] = WORDS.exec(text) ?? []
+  const found = whole === '' ? undefined : tryReference(`\${${list}}`, 0, true)
+  if (found === undefined) return undefined
+  const { path } = found.reference
+  return { reference: { text: `${list}[*]`, path, areWords: true }, end: at + whole.length }
 }
 
 function tryReference(text: string, at: number, isLiteral: boolean): ReferenceFound | undefined {

@@ -11,6 +11,7 @@ import { assignedNamesIn } from './shell-scan.js'
 const MAX_TEXT = 64 * 1024
 const MAX_NAMES = 50
 const NUMBER_CURE = 'make a number of it, `$(printf %d "${…}")`, or give it to a program as an argument of `run`'
+const NAME_CURE = 'compare it with the names that are allowed, in a `case`'
 const TEXT_CURE = 'quote it, `$(printf %q "${…}")`, or give it to a program as an argument of `run`'
 
 /** `NAME` stands for the names. */
@@ -28,8 +29,23 @@ const RISKS: readonly (readonly [where: string, cure: string, source: string])[]
     String.raw`\[\[[^\n]{0,200}? -(?:eq|ne|[lg][te]) +["']?\$?\{?(NAME)\b`,
   ],
   ['a part of a text, `${text:start:length}`', NUMBER_CURE, String.raw`\$\{\w{1,99}:(?![-=?+])[^}\n]{0,99}?\b(NAME)\b`],
-  ['an indirect name, `${!name}`', 'use a list of the names that are allowed, and `case`', String.raw`\$\{!(NAME)\b`],
+  ['an indirect name, `${!name}`', NAME_CURE, String.raw`\$\{!(NAME)\b`],
   ['a subscript', NUMBER_CURE, String.raw`\w\[["']?\$?\{?(NAME)\}?["']?\]`],
+  [
+    'the place of a name, which may have a subscript',
+    NAME_CURE,
+    String.raw`\b(?:printf -v|(?:unset|read|mapfile|readarray)(?: -[aefrstv]{1,7}){0,7}|declare|typeset|local|export|readonly) +["']?\$\{?(NAME)\b`,
+  ],
+  [
+    'the place of a name, which may have a subscript',
+    NAME_CURE,
+    String.raw`(?:\btest|\[\[?) (?:[^\n;]{0,200} )?-[vR] +["']?\$\{?(NAME)\b`,
+  ],
+  [
+    '`declare` with `-i` or `-n`',
+    NUMBER_CURE,
+    String.raw`\b(?:declare|typeset|local|readonly) +-[A-Za-z]{0,9}[in][^\n;]{0,200}?\$\{?(NAME)\b`,
+  ],
   ['`eval` or `trap`', TEXT_CURE, String.raw`\b(?:eval|trap) [^\n;]{0,200}?\$\{?(NAME)\b`],
   ['the program text of a shell', TEXT_CURE, String.raw`\b(?:ba|da|k|z)?sh -c "[^"\n]{0,200}?\$\{?(NAME)\b`],
   [

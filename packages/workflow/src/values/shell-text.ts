@@ -23,6 +23,8 @@ interface ShellVariable {
   /** `__reprise_1` … */
   readonly name: string
   readonly reference: Reference
+  /** Of a list whose elements are words: which element it holds. */
+  readonly element?: number
 }
 
 export interface ShellProblem {
@@ -39,8 +41,20 @@ const PLACED: Readonly<Partial<Record<ShellContext, (variable: string) => string
   dollar_single: (variable) => `'"${variable}"$'`,
 }
 
-/** The program to run, or the first reference that cannot be in its place. */
-export function compileShell(text: string, isKnown: IsKnown): ShellProgram | ShellProblem {
+/** What is at both ends of a word. */
+const AROUND = /[\s;&|()<>]/
+const NO_WORDS =
+  'as a part of a word or within quotes: it stands for whole words; of a single element write `${list[0]}`'
+
+/**
+ * The program to run, or the first reference that cannot be in its place. `lengthOf`: how many elements the list has whose
+ * elements are words.
+ */
+export function compileShell(
+  text: string,
+  isKnown: IsKnown,
+  lengthOf: (list: Reference) => number = () => 1,
+): ShellProgram | ShellProblem {
   if (!concernsUs(text, isKnown)) return { text, variables: [] }
   let finds: readonly ShellFind[]
   try {
@@ -62,6 +76,16 @@ export function compileShell(text: string, isKnown: IsKnown): ShellProgram | She
     const place = PLACED[context]
     if (refusal !== null || place === undefined) {
       return { problem: `\`\${${reference.text}}\` cannot be used ${refusal ?? REFUSALS[context]}`, offset: start }
+    }
+    if (reference.areWords) {
+      const isWhole = [text[start - 1], text[end]].every((char) => char === undefined || AROUND.test(char))
+      if (context !== 'plain' || !isWhole) {
+        return { problem: `\`\${${reference.text}}\` cannot be used ${NO_WORDS}`, offset: start }
+      }
+      const names = Array.from({ length: lengthOf(reference) }, (_, element) => `__reprise_${start}_${element + 1}`)
+      for (const [element, name] of names.entries()) variables.set(name, { name, reference, element })
+      compiled += names.map((name) => `"\${${name}}"`).join(' ')
+      continue
     }
     let variable = variables.get(reference.text)
     if (!variable) variables.set(reference.text, (variable = { name: `__reprise_${variables.size + 1}`, reference }))

@@ -33,12 +33,14 @@ const NAME_PLACE = 'bash takes it for the name of a variable, and evaluates what
 const ARITHMETIC = /^-(?:eq|ne|lt|le|gt|ge)$/
 
 const SSH_OPTION_WITH_VALUE = /^-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]$/
+const JOINERS = /^(?:watch|parallel)$/
 /** Stand before a command without being one, with their options. */
 const PREFIX = /^(?:command|builtin|exec|!|-.*)$/
 
 /** Marks what would be executed. `words` are those of one simple command, in order. */
 export function refuseEvaluated(words: readonly ShellWord[]): void {
   if (words.every(({ finds }) => finds.length === 0)) return
+  refusePrompts(words)
   const start = commandAt(words)
   if (start === -1) return
   const name = lastPart(words[start]!.text)
@@ -50,6 +52,7 @@ export function refuseEvaluated(words: readonly ShellWord[]): void {
     const interpreter = INTERPRETERS.find(({ names }) => names.test(program))
     if (interpreter !== undefined) refuseCode(program, interpreter, rest)
     if (program === 'ssh') refuseRemote(rest)
+    if (JOINERS.test(program) && programs.includes(index)) refuseJoined(program, rest)
     const script = programs.includes(index) ? SCRIPTS.find(({ names }) => names.test(program)) : undefined
     if (script !== undefined) refuseScript(program, script, rest)
   })
@@ -184,6 +187,7 @@ function refuseBuiltin(name: string, args: readonly ShellWord[]): void {
     case 'readarray':
     case 'getopts':
     case 'printf':
+    case 'wait':
       return refuseNames(name, args)
     case '[':
     case 'test':
@@ -212,11 +216,20 @@ function refuseDeclared(name: string, args: readonly ShellWord[]): void {
   }
 }
 
-/** `read -p "${prompt}" answer` is fine: the word belongs to the option before it. */
+/** Options of builtins that take names of variables; the word behind one of these is no name: `read -p "${prompt}" answer`. */
+const VALUE_OPTIONS: Readonly<Record<string, RegExp>> = {
+  read: /^-[A-Za-z]*[diNnptu]$/,
+  mapfile: /^-[A-Za-z]*[COcdnsu]$/,
+  readarray: /^-[A-Za-z]*[COcdnsu]$/,
+}
+/** Those that take a name only behind this option. */
+const NAME_OPTIONS: Readonly<Record<string, string>> = { printf: '-v', wait: '-p' }
+
 function refuseNames(name: string, args: readonly ShellWord[]): void {
+  const option = NAME_OPTIONS[name]
   args.forEach((arg, index) => {
     const before = args[index - 1]?.text ?? ''
-    const named = name === 'printf' ? before === '-v' : !before.startsWith('-') || before === '-a'
+    const named = option === undefined ? VALUE_OPTIONS[name]?.test(before) !== true : before === option
     if (named || before === '-C') refuse(arg, `in \`${name}\`: ${NAME_PLACE}`)
   })
 }
@@ -262,6 +275,24 @@ function refuseScript(program: string, script: Script, rest: readonly ShellWord[
   if (hasProgram) return
   const first = rest.find((word, index) => isOperand(word) && !script.withValue.test(rest[index - 1]?.text ?? ''))
   if (first) refuse(first, why)
+}
+
+/** `PS4` is expanded for every line of `set -x`. */
+function refusePrompts(words: readonly ShellWord[]): void {
+  for (const word of words) {
+    const prompt = /^(PS[0-4]|PROMPT_COMMAND)\+?=/.exec(word.text)?.[1]
+    if (prompt !== undefined) refuse(word, `in \`${prompt}\`, which bash would execute`)
+  }
+}
+
+/** `watch` and `parallel` join their words into one text, for `sh -c`. What stands behind `:::` is quoted by `parallel`. */
+function refuseJoined(program: string, rest: readonly ShellWord[]): void {
+  if (program === 'watch' && rest.some(({ text }) => /^(?:-[a-z]*x|--exec)$/.test(text))) return
+  const start = rest.findIndex((word, index) => isOperand(word) && !/^-[^=]*$/.test(rest[index - 1]?.text ?? ''))
+  const end = rest.findIndex(({ text }) => /^:{3,4}\+?$/.test(text))
+  if (start === -1) return
+  for (const word of rest.slice(start, end === -1 ? undefined : end))
+    refuse(word, `in a command for \`${program}\`, which a shell reads again; ${QUOTE_CURE}`)
 }
 
 function refuseRemote(rest: readonly ShellWord[]): void {

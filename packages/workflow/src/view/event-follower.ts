@@ -8,6 +8,7 @@ import type { Ledger, StoredEvent } from 'reprise/durable'
 import { eventPages, eventsOfTask, storedView } from './read-events.js'
 import { readSessions, runEvents } from './read-times.js'
 import { PAGE, pagesOf, scopeOf, tasksOfRun } from './run-pages.js'
+import { Policies } from './step-views.js'
 import type { EventView } from './views.js'
 
 /** A change is committed some time after the time that it is given. */
@@ -16,6 +17,7 @@ const OVERLAP_MS = 10_000
 export class EventFollower {
   private readonly ledger: Ledger
   private readonly run: string
+  private readonly policies = new Policies()
   /** Events that were told and may be read again, with their times. */
   private readonly told = new Map<string, number>()
   private lookedAtMs: number | undefined = undefined
@@ -73,8 +75,13 @@ export class EventFollower {
         found.push(storedView(event))
       }
     const sessions = await readSessions(ledger, record, await runEvents(ledger, run), Infinity)
-    for await (const page of tasksOfRun(ledger, run, { sinceMs }))
-      for (const task of page) found.push(...eventsOfTask(task, await ledger.attempts(task), sessions))
+    for await (const page of tasksOfRun(ledger, run, { sinceMs })) {
+      await this.policies.know(ledger, page)
+      for (const task of page) {
+        const context = { sessions, allowed: this.policies.of(task.policyHash) }
+        found.push(...eventsOfTask(task, await ledger.attempts(task), context))
+      }
+    }
     return found
   }
 }

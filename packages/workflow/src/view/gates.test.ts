@@ -23,8 +23,15 @@ describe('the views of breakers', () => {
     const closed = { phase: 'closed', failures: 2, openUntilMs: null }
     const ledger = await ledgerWith('breaker', { mail: [closed, SETTINGS], 'db:orders': [closed] })
     expect(await breakerViews(ledger, NOW)).toEqual([
-      { name: 'db:orders', state: 'closed', failures: 2, failureThreshold: null, halfOpenAtMs: null },
-      { name: 'mail', state: 'closed', failures: 2, failureThreshold: 5, halfOpenAtMs: null },
+      {
+        name: 'db:orders',
+        state: 'closed',
+        failures: 2,
+        failureThreshold: null,
+        halfOpenAtMs: null,
+        lastFailureAtMs: null,
+      },
+      { name: 'mail', state: 'closed', failures: 2, failureThreshold: 5, halfOpenAtMs: null, lastFailureAtMs: null },
     ])
   })
 

@@ -10,7 +10,7 @@ export async function breakerViews(ledger: Ledger, now: number): Promise<readonl
   return breakers.map((breaker) => breakerView(breaker, now))
 }
 
-function breakerView({ name, state, settings }: StoredBreaker, now: number): BreakerView {
+function breakerView({ name, state, lastFailureAtMs, settings }: StoredBreaker, now: number): BreakerView {
   const { phase, failures, openUntilMs } = state
   const isOver = phase === 'open' && openUntilMs !== null && now >= openUntilMs
   return {
@@ -19,6 +19,7 @@ function breakerView({ name, state, settings }: StoredBreaker, now: number): Bre
     failures,
     failureThreshold: settings?.failureThreshold ?? null,
     halfOpenAtMs: openUntilMs,
+    lastFailureAtMs,
   }
 }
 
@@ -31,6 +32,8 @@ export async function budgetViews(ledger: Ledger): Promise<readonly BudgetView[]
 /** One made of others has theirs in a list, in the same order. */
 function figuresOf(settings: Json, state: Json): Json {
   if (!isObject(settings)) return state
+  // Reset by hand, it is as it was made.
+  if (state === null) return settings
   if (isObject(state)) return { ...settings, ...state }
   const { members } = settings
   if (!isList(members) || !isList(state)) return state

@@ -27,7 +27,8 @@ function endOf(status: RunRecord['status'], index: number): number | null {
 }
 
 const RUN = {
-  ...{ kind: 'workflow', name: 'x', owner: null, fence: 1, resumes: 0, fingerprint: '', detail: {} },
+  ...{ kind: 'workflow', name: 'x', owner: null, fence: 1, resumes: 0, fingerprint: '' },
+  detail: { cwd: '/', documentDir: '/', params: {} },
   ...{ createdAtMs: 0, updatedAtMs: 1 },
 }
 
@@ -81,7 +82,14 @@ test('history is read only of runs that are shown, and of a few at once', async 
 test('a list of runs counts steps as the page of a run does, and no fallback', async () => {
   const ledger = new MemoryLedger({ clock: clockReading(() => NOW) })
   const definition = { steps: ['a', 'b', 'c', 'd'].map((id) => ({ id, run: ['true'] })) }
-  const run = { ...RUN, id: 'r', correlationId: 'r', status: 'failed', endedAtMs: 9, detail: { steps: 4 } } as const
+  const run = {
+    ...RUN,
+    id: 'r',
+    correlationId: 'r',
+    status: 'failed',
+    endedAtMs: 9,
+    detail: { ...RUN.detail, steps: 4 },
+  } as const
   await ledger.transact({ tasks: [], runs: ['r'] }, () => ({ runs: [{ run, definition }], result: undefined }))
   const { progress } = sampleTask()
   const recovered = { ...progress, retry: { ...progress.retry, failures: 1, launched: 2 } }

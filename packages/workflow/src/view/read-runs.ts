@@ -4,17 +4,17 @@
  */
 import type { Ledger, RunRecord, TaskRecord } from 'reprise/durable'
 import { childId, expectOptions, livingOwners, type OptionCheck, type OtherOwner } from 'reprise/internal'
-import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
+import { fallbackId, fallbackName, isFallbackId, stepOfFallback } from '../plan/fallback.js'
 import type { MapPlan } from '../plan/map-plan.js'
 import type { PhasePlan, Plan } from '../plan/plan.js'
-import { notesOf } from '../run/run-record.js'
+import { notesOf } from './run-notes.js'
 import type { MapCounts } from './map-views.js'
 import { countsOf as countsOfItems, type ItemClasses, readClasses } from './item-counts.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf, waitedMsOf } from './retry-state.js'
-import { allAttemptsOfRun, standingRuns, tasksOfRun } from './run-pages.js'
+import { AttemptsInStep, standingRuns, tasksOfRun } from './run-pages.js'
 import { countStates, readStepCounts, sumOfCounts } from './step-counts.js'
-import { type LogFinder, Policies, StepLook } from './step-look.js'
+import { type LogFinder, Policies, StepViews } from './step-views.js'
 import type { TimeSpan } from './run-times.js'
 import {
   type OwnerView,
@@ -37,11 +37,11 @@ export interface RunReader {
   /** Of a log; empty if there is none. */
   readonly lastLineIn: (log: string) => string
   /** A map of a run as a row among its steps. */
-  readonly viewMap: (run: string, map: MapPlan, look: MapLook) => Promise<StepView>
+  readonly viewMap: (run: string, map: MapPlan, look: MapViewOptions) => Promise<StepView>
 }
 
 /** How a map is looked at. */
-export interface MapLook {
+export interface MapViewOptions {
   /** Of the run that the map is a part of: no process conducts it, and it has not ended. */
   readonly isInterrupted: boolean
   /** Kinds of failures that are told; 0 for none, which is cheaper. */
@@ -133,9 +133,8 @@ export async function viewRun(
   const plan = await planOf(run)
   const [events, living] = [await runEvents(ledger, id), await livingOwners(ledger)]
   const { times, sessions } = await timesFrom(ledger, run, events, living)
-  const attempts = await allAttemptsOfRun(ledger, id)
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
-  const look = new StepLook({ attempts, sessions, logOf: reader.logsOf(id), isInterrupted })
+  const look = new StepViews({ attempts: [], sessions, logOf: reader.logsOf(id), isInterrupted })
   const maps = { isInterrupted, failures, nowMs: await ledger.now(), sessions }
   const viewMap = (map: MapPlan): Promise<StepView> => reader.viewMap(id, map, maps)
   const steps = await stepViews(ledger, id, plan, look, viewMap)
@@ -158,35 +157,35 @@ async function stepViews(
   ledger: Ledger,
   run: string,
   plan: Plan,
-  look: StepLook,
+  look: StepViews,
   viewMap: (map: MapPlan) => Promise<StepView>,
 ): Promise<StepView[]> {
   const planned = new Map<string, PhasePlan>(plan.phases.map((phase) => [phase.id, phase]))
   const views = new Map<string, StepView>()
-  const fallbacks = new Map<string, TaskRecord>()
-  const others: TaskRecord[] = []
+  const others: StepView[] = []
+  let hasFallbacks = false
+  const attempts = new AttemptsInStep(ledger, run)
   for await (const page of tasksOfRun(ledger, run)) {
     await look.know(ledger, page)
+    look.turnTo(await attempts.of(page))
     for (const task of page) {
-      const step = planned.get(task.id)
-      if (step?.kind === 'map') views.set(task.id, look.task(task, 'map', step.name))
-      else if (step !== undefined) views.set(task.id, look.step(step, task))
-      else if (isFallbackId(task.id)) fallbacks.set(task.id, task)
-      else others.push(task)
+      const step = planned.get(stepOfFallback(task.id) ?? task.id)
+      if (step === undefined) others.push(look.task(task, ''))
+      else if (step.id !== task.id) {
+        hasFallbacks = true
+        views.set(task.id, look.task(task, 'shell', fallbackName(step)))
+      } else if (step.kind === 'map') views.set(task.id, look.task(task, 'map', step.name))
+      else views.set(task.id, look.step(step, task))
     }
   }
   const steps: StepView[] = []
   for (const step of planned.values()) {
     const known = views.get(step.id)
     steps.push(known ?? (step.kind === 'map' ? await viewMap(step) : look.step(step, undefined)))
-    // Looked for only where there are any: a run may have very many steps.
-    const fallback = fallbacks.size === 0 ? undefined : fallbacks.get(fallbackId(step))
-    if (fallback === undefined) continue
-    steps.push(look.task(fallback, 'shell', fallbackName(step)))
-    fallbacks.delete(fallback.id)
+    const fallback = hasFallbacks ? views.get(fallbackId(step)) : undefined
+    if (fallback !== undefined) steps.push(fallback)
   }
-  const left = [...others, ...fallbacks.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  return [...steps, ...left.map((task) => look.task(task, ''))]
+  return [...steps, ...others.toSorted((a, b) => (a.id < b.id ? -1 : 1))]
 }
 
 /** At most this many retried tasks are read at once. */

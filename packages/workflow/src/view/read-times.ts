@@ -4,7 +4,7 @@
  */
 import type { AttemptRow, Ledger, RunRecord, StoredEvent, TaskRecord } from 'reprise/durable'
 import { lastHeardOf, type OtherOwner } from 'reprise/internal'
-import { notesOf } from '../run/run-record.js'
+import { notesOf } from './run-notes.js'
 import { begunSessions, endedSessions, openSpans, timesOf, type TimeSpan } from './run-times.js'
 import { scopeOf } from './run-pages.js'
 import type { RunTimes } from './views.js'

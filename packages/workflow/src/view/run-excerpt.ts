@@ -4,9 +4,9 @@
  */
 import type { AttemptRow, Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
 import { livingOwners } from 'reprise/internal'
-import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
+import { fallbackId, fallbackName, isFallbackId, stepOfFallback } from '../plan/fallback.js'
 import { mapsOf, type PhasePlan, type Plan } from '../plan/plan.js'
-import { notesOf } from '../run/run-record.js'
+import { notesOf } from './run-notes.js'
 import {
   MOST_FAILURES,
   ownerOf,
@@ -15,13 +15,14 @@ import {
   sessionView,
   stateOf,
   sumOf,
+  viewRun,
   withPending,
 } from './read-runs.js'
 import { runEvents, timesFrom } from './read-times.js'
 import type { TimeSpan } from './run-times.js'
 import { scopeOf, tasksOfRun } from './run-pages.js'
 import { countStates, readStepCounts, sumOfCounts } from './step-counts.js'
-import { StepLook } from './step-look.js'
+import { StepViews } from './step-views.js'
 import type { RunDetail, StepView } from './views.js'
 
 /** A run whose `steps` are some of them; `totals`: how many there are of those that a summary tells of. */
@@ -43,7 +44,7 @@ export class PlanOrder {
 
   /** The phase, or the step that the fallback stands in for; undefined if the plan has neither. */
   phaseOf(id: string): PhasePlan | undefined {
-    return this.phases.get(isFallbackId(id) ? id.slice(0, -fallbackId({ id: '' }).length) : id)
+    return this.phases.get(stepOfFallback(id) ?? id)
   }
 
   /** Those that the plan does not have come last. */
@@ -56,7 +57,7 @@ export class PlanOrder {
     return phase === undefined ? Infinity : (this.places.get(phase.id) ?? 0) + (phase.id === id ? 0 : 0.5)
   }
 
-  viewOf(look: StepLook, task: TaskRecord): StepView {
+  viewOf(look: StepViews, task: TaskRecord): StepView {
     const phase = this.phaseOf(task.id)
     if (phase === undefined) return look.task(task, '')
     if (phase.id !== task.id) return look.task(task, 'shell', fallbackName(phase))
@@ -65,7 +66,7 @@ export class PlanOrder {
 }
 
 /** What all excerpts of a run have in common. */
-export class RunLook {
+export class RunSnapshot {
   readonly run: RunRecord
   readonly plan: Plan
   readonly order: PlanOrder
@@ -75,7 +76,7 @@ export class RunLook {
   readonly sessions: readonly TimeSpan[]
 
   private constructor(
-    parts: Pick<RunLook, 'run' | 'plan' | 'maps' | 'detail'>,
+    parts: Pick<RunSnapshot, 'run' | 'plan' | 'maps' | 'detail'>,
     reader: RunReader,
     sessions: readonly TimeSpan[],
   ) {
@@ -88,7 +89,7 @@ export class RunLook {
     this.sessions = sessions
   }
 
-  static async at(reader: RunReader, id: string, failures: number): Promise<RunLook | undefined> {
+  static async at(reader: RunReader, id: string, failures: number): Promise<RunSnapshot | undefined> {
     const { ledger } = reader
     const run = await ledger.run(id)
     if (run === undefined) return undefined
@@ -113,7 +114,7 @@ export class RunLook {
       resumedAtMs: events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs),
       sessions: sessions.map(sessionView),
     }
-    return new RunLook({ run, plan, maps, detail }, reader, sessions)
+    return new RunSnapshot({ run, plan, maps, detail }, reader, sessions)
   }
 
   /** These tasks as steps, in the order of the plan; their attempts are read. */
@@ -123,7 +124,7 @@ export class RunLook {
     const attempts: AttemptRow[] = []
     for (const task of tasks) for (const row of await ledger.attempts(task)) attempts.push(row)
     const isInterrupted = this.detail.state === 'interrupted'
-    const look = new StepLook({ attempts, sessions: this.sessions, logOf: logsOf(this.run.id), isInterrupted })
+    const look = new StepViews({ attempts, sessions: this.sessions, logOf: logsOf(this.run.id), isInterrupted })
     await look.know(ledger, tasks)
     return tasks.toSorted((a, b) => this.order.compare(a.id, b.id)).map((task) => this.order.viewOf(look, task))
   }
@@ -131,7 +132,7 @@ export class RunLook {
   /** A step that has no task yet. */
   pending(phase: PhasePlan): StepView | undefined {
     if (phase.kind === 'map') return this.maps.find(({ id }) => id === phase.id)
-    return new StepLook({ attempts: [], sessions: [], logOf: () => null, isInterrupted: false }).step(phase, undefined)
+    return new StepViews({ attempts: [], sessions: [], logOf: () => null, isInterrupted: false }).step(phase, undefined)
   }
 }
 
@@ -147,9 +148,47 @@ export async function viewSummary(
   id: string,
   { most, failures = MOST_FAILURES }: { readonly most: number; readonly failures?: number },
 ): Promise<RunExcerpt | undefined> {
-  const look = await RunLook.at(reader, id, failures)
+  const look = await RunSnapshot.at(reader, id, failures)
+  return look && summaryOf(reader, look, most)
+}
+
+/** A run with the steps that are listed of it. */
+export interface RunPage extends RunDetail {
+  /** Steps that are not listed. */
+  readonly unlisted: number
+}
+
+/** What has not ended. A step that waits for its first attempt has been begun: those that have not been have no task. */
+const OPEN = ['running', 'waiting', 'parked', 'cancelled'] as const
+/** A step that went wrong is listed, up to this many of a kind, even where the others are left out. */
+const MOST_NOTABLE = 200
+
+/**
+ * A run for people: with all of its steps up to `most`, else with those that are looked for: that failed, were retried, were
+ * cancelled or have not ended.
+ */
+export async function viewRunPage(reader: RunReader, run: RunRecord, most: number): Promise<RunPage | undefined> {
+  const steps = notesOf(run).steps ?? 0
+  if (steps <= most) {
+    const whole = await viewRun(reader, run.id)
+    return whole && { ...whole, unlisted: 0 }
+  }
+  const look = await RunSnapshot.at(reader, run.id, MOST_FAILURES)
   if (look === undefined) return undefined
+  const { totals: _totals, ...page } = await summaryOf(reader, look, MOST_NOTABLE, OPEN)
+  const listed = page.steps.filter(({ id }) => !isFallbackId(id)).length
+  return { ...page, unlisted: sumOfCounts(page.counts) - listed }
+}
+
+/** The summary of a run that was looked at before; `also`: steps with these statuses are told of as well. */
+export async function summaryOf(
+  reader: RunReader,
+  look: RunSnapshot,
+  most: number,
+  also: readonly TaskStatus[] = [],
+): Promise<RunExcerpt> {
   const { ledger } = reader
+  const { id } = look.run
   const totals = { recovered: 0, failed: 0, undecided: 0 }
   for (const { status, hasFailed, tasks } of await ledger.analytics.tasksOfRun(id)) {
     if (status === 'succeeded' && hasFailed) totals.recovered += tasks
@@ -164,6 +203,7 @@ export async function viewSummary(
   await choose('succeeded', totals.recovered, true)
   await choose('failed', totals.failed)
   await choose('undecided', totals.undecided)
+  for (const status of also) await choose(status, most)
   const named = [look.detail.failedStep ?? '', ...[...chosen.keys()].map((step) => fallbackId({ id: step }))]
   for (const step of named.filter((one) => one !== '' && !chosen.has(one))) {
     const task = await ledger.get({ ...scopeOf(id), id: step })
@@ -195,7 +235,7 @@ export async function viewStepOf(
   id: string,
   find: (plan: Plan, order: PlanOrder) => Promise<string | undefined>,
 ): Promise<{ readonly detail: RunDetail; readonly plan: Plan } | undefined> {
-  const look = await RunLook.at(reader, id, MOST_FAILURES)
+  const look = await RunSnapshot.at(reader, id, MOST_FAILURES)
   if (look === undefined) return undefined
   const { detail, plan, order } = look
   const step = await find(plan, order)

@@ -79,9 +79,38 @@ export function changedTasksOfRun(ledger: Ledger, run: string, sinceMs: number):
   return joined(tasksOfRun(ledger, run, { sinceMs }))
 }
 
-/** All attempts of a run, in the order of their tasks. */
-export function allAttemptsOfRun(ledger: Ledger, run: string): Promise<AttemptRow[]> {
-  return joined(
-    pagesOf((after: AttemptRow | undefined) => ledger.attemptsOfRun(run, { limit: PAGE, ...(after && { after }) })),
-  )
+/** The attempts of a run, read in step with its tasks: at most about two pages of them are held. */
+export class AttemptsInStep {
+  private readonly pages: AsyncGenerator<readonly AttemptRow[]>
+  /** Of tasks that were not asked for yet. */
+  private ahead: readonly AttemptRow[] = []
+
+  constructor(ledger: Ledger, run: string) {
+    const read = (after: AttemptRow | undefined): Promise<readonly AttemptRow[]> =>
+      ledger.attemptsOfRun(run, { limit: PAGE, ...(after && { after }) })
+    this.pages = pagesOf(read)
+  }
+
+  /** The attempts of these tasks, by task; the next page of tasks has the ids that follow. */
+  async of(tasks: readonly TaskRecord[]): Promise<ReadonlyMap<string, readonly AttemptRow[]>> {
+    const found = new Map<string, AttemptRow[]>(tasks.map(({ id }) => [id, []]))
+    const lastId = tasks.at(-1)?.id ?? ''
+    const ahead: AttemptRow[] = []
+    let rows = this.ahead
+    for (;;) {
+      // A row of no such task is of a later page, or of a task that was created after its page was read.
+      for (const row of rows) (found.get(row.id) ?? ahead).push(row)
+      if (isAfter(rows.at(-1)?.id, lastId)) break
+      const next = await this.pages.next()
+      if (next.done === true) break
+      rows = next.value
+    }
+    this.ahead = ahead
+    return found
+  }
+}
+
+/** Stores compare ids byte by byte. */
+function isAfter(id: string | undefined, other: string): boolean {
+  return id !== undefined && Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0
 }

@@ -22,7 +22,7 @@ const RUN: RunRecord = {
     resumes: 0,
     fingerprint: '',
   },
-  detail: { steps: STEPS },
+  detail: { cwd: '/', documentDir: '/', params: {}, steps: STEPS },
   ...{ correlationId: 'r', createdAtMs: 1, updatedAtMs: 1, endedAtMs: null },
 }
 

@@ -5,26 +5,29 @@
  * Invariant: what is read are the steps that have not ended and those that have changed, however many there are; the others
  * are counted by the store, unless whoever watches is told the state of each at the start.
  */
-import type { AttemptRow, Ledger, TaskRecord } from 'reprise/durable'
+import type { AttemptRow, Ledger, RunRecord, TaskRecord } from 'reprise/durable'
 import { ENDED_RUN_STATUSES, livingOwners } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import { mapsOf, type Plan } from '../plan/plan.js'
 import type { RunEvent } from '../run/run-event.js'
-import type { StepResult } from '../run/run-record.js'
+import { isFinallyLeft } from './handlers-left.js'
 import type { RunReader } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
-import { PlanOrder, type RunExcerpt, RunLook, viewSummary } from './run-excerpt.js'
+import { PlanOrder, type RunExcerpt, RunSnapshot, summaryOf } from './run-excerpt.js'
 import { changedTasksOfRun, tasksOfRun } from './run-pages.js'
 import { RunningOutput } from './running-output.js'
 import type { TimeSpan } from './run-times.js'
-import { StepLook, taskState } from './step-look.js'
+import { reasonOf, StepViews, taskState } from './step-views.js'
 import { WatchedMaps } from './watched-maps.js'
 import type { RunDetail, RunTimes, StepState, StepView } from './views.js'
 
 const UNFINISHED = ['waiting', 'running', 'parked', 'undecided'] as const
 /** A change is committed some time after the time that it is given. */
 const OVERLAP_MS = 10_000
+
+/** Longer than a command may take to end when it is told to, and to be killed. */
+const TAKEN_AGAIN_MS = 15_000
 
 type Seen = Pick<TaskRecord, 'id' | 'status' | 'generation' | 'fence' | 'updatedAtMs'>
 
@@ -85,7 +88,7 @@ export class RunWatcher {
     const recent = await changedTasksOfRun(ledger, this.run, nowMs - OVERLAP_MS)
     const open: TaskRecord[] = []
     for await (const page of tasksOfRun(ledger, this.run, { statuses: UNFINISHED })) open.push(...page)
-    const look = await RunLook.at(this.reader, this.run, 0)
+    const look = await RunSnapshot.at(this.reader, this.run, 0)
     if (look === undefined) return undefined
     const { detail, plan, order, maps, sessions } = look
     ;[this.plan, this.order, this.sessions, this.newestMs, this.started] = [plan, order, sessions, nowMs, true]
@@ -99,7 +102,8 @@ export class RunWatcher {
     events.push(...this.maps.changesOf({ id: this.run, steps: maps }, nowMs))
     this.output.note(views, tasks)
     events.push(...this.outputs(nowMs))
-    return isAtEnd(detail) ? [...events, ...(await this.end(nowMs))] : events
+    const isOver = isAtEnd(detail) && (await this.hasEnded(ledger))
+    return isOver ? [...events, ...(await this.end(nowMs, look))] : events
   }
 
   /** The steps of the plan; where all are told, also fallbacks and steps that the plan does not have any more. */
@@ -116,10 +120,11 @@ export class RunWatcher {
     return listed.map((id) => ({ id, name: nameOf(order, id), state: states.get(id) ?? 'pending' }))
   }
 
-  /** The run has ended, or nobody conducts it any more. */
-  private async end(nowMs: number): Promise<RunEvent[]> {
+  /** The run has ended, or no process conducts it any more. `known`: the run as it was looked at a moment ago. */
+  private async end(nowMs: number, known?: RunSnapshot): Promise<RunEvent[]> {
     const { most = USUAL_MOST } = this.options
-    this.summary = await viewSummary(this.reader, this.run, { most, failures: 0 })
+    const look = known ?? (await RunSnapshot.at(this.reader, this.run, 0))
+    this.summary = look && (await summaryOf(this.reader, look, most))
     // Somebody has removed it.
     if (this.summary === undefined) this.isOver = true
     if (this.summary === undefined || !isAtEnd(this.summary)) return []
@@ -136,7 +141,7 @@ export class RunWatcher {
     const order = await this.orderFor(news)
     const attempts: AttemptRow[] = []
     for (const task of news) attempts.push(...(await ledger.attempts(task)))
-    const look = new StepLook({
+    const look = new StepViews({
       attempts,
       sessions: this.sessionsAt(nowMs),
       logOf: logsOf(this.run),
@@ -157,7 +162,7 @@ export class RunWatcher {
     return [...events, ...(await this.changesOfMaps(nowMs)), ...this.outputs(nowMs)]
   }
 
-  private async viewsOfRunning(look: StepLook, running: readonly TaskRecord[], order: PlanOrder): Promise<StepView[]> {
+  private async viewsOfRunning(look: StepViews, running: readonly TaskRecord[], order: PlanOrder): Promise<StepView[]> {
     await look.know(this.reader.ledger, running)
     return running.map((task) => order.viewOf(look, task))
   }
@@ -212,8 +217,20 @@ export class RunWatcher {
   /** Whether its process lives can change without anybody writing. */
   private async hasEnded(ledger: Ledger): Promise<boolean> {
     const run = await ledger.run(this.run)
+    if (run?.status === 'cancelled') return !(await this.isFinallyAwaited(ledger, run))
     if (run?.status !== 'running') return true
     return run.owner === null || !(await livingOwners(ledger)).has(run.owner)
+  }
+
+  /**
+   * Whether the steps of `finally` of a cancelled run are about to begin: the process that conducted it takes it once more
+   * when what it had started has ended.
+   */
+  private async isFinallyAwaited(ledger: Ledger, run: RunRecord): Promise<boolean> {
+    const { plan } = this
+    const sinceMs = (await ledger.now()) - (run.endedAtMs ?? 0)
+    if (plan === undefined || sinceMs > TAKEN_AGAIN_MS || (await livingOwners(ledger)).size === 0) return false
+    return isFinallyLeft(ledger, run, plan)
   }
 
   private outputs(timeMs: number): RunEvent[] {
@@ -293,11 +310,6 @@ function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): R
       return [{ ...base, ...sums, type: 'step_finished', attempt, state, stopReason, failure, continued: false }]
     }
   }
-}
-
-/** Why it was skipped, in the words of who skipped it. */
-function reasonOf({ result }: TaskRecord): string {
-  return (result as Partial<StepResult> | null | undefined)?.skipped ?? 'when'
 }
 
 function endOf(detail: RunDetail, timeMs: number): RunEvent {

@@ -3,7 +3,7 @@
  * be read, and nothing is told of it. Imports types of the library and the shapes.
  */
 import type { TaskRecord } from 'reprise/durable'
-import type { AttemptMark, LogFinder } from './step-look.js'
+import type { AttemptMark, LogFinder } from './step-views.js'
 import type { StepView } from './views.js'
 
 export interface OutputLine {

@@ -5,7 +5,7 @@
 import type { Ledger } from 'reprise/durable'
 import type { TaskCount } from 'reprise/internal'
 import { FALLBACK_ENDING } from '../plan/fallback.js'
-import { STATE_OF } from './step-look.js'
+import { STATE_OF } from './step-views.js'
 import type { StepState } from './views.js'
 
 export type StepCounts = Partial<Record<StepState, number>>
@@ -29,6 +29,12 @@ function stateOfCount({ status, hasFailed, hasBegun, isInFlight }: TaskCount, is
 
 export function sumOfCounts(counts: Readonly<StepCounts>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
+/** With those of all steps that have no task yet. */
+export function withPending(counts: Readonly<StepCounts>, steps: number): StepCounts {
+  const pending = (counts.pending ?? 0) + Math.max(0, steps - sumOfCounts(counts))
+  return { ...counts, ...(pending > 0 && { pending }) }
 }
 
 export function countStates(states: readonly StepState[], counts: StepCounts = {}): StepCounts {

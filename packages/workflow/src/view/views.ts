@@ -158,12 +158,24 @@ export interface MapView {
   readonly isPart: boolean
   /** Why it was stopped; null if it was not. */
   readonly halted: HaltReason | null
+  /** Agents that serve the map, beside the process that executes the run; those that live, as seen from here. */
+  readonly agents: readonly MapAgentView[]
   /** Items that run, the longest first; at most twenty. */
   readonly running: readonly MapRunningItem[]
   /** Kinds of failures, the most frequent first; a few of them. */
   readonly failures: readonly FailureGroup[]
   /** The file with the results; null if it was not written. */
   readonly resultsFile: string | null
+}
+
+/** A process that runs items of a map, and does not execute its run. */
+export interface MapAgentView {
+  readonly pid: number
+  readonly host: string
+  /** Items that it may run at a time; null if it has not said so. */
+  readonly slots: number | null
+  /** When it joined the store. */
+  readonly startedAtMs: number
 }
 
 /** An item that runs, in any process. */
@@ -251,11 +263,15 @@ export interface EventView {
   readonly timeMs: number
   /** What happened. */
   readonly type: string
+  /** The id of the run. */
+  readonly run: string
   /** The id of the step; null for what concerns the run as a whole. */
   readonly step: string | null
   /** The attempt; null where it concerns none. */
   readonly attempt: number | null
-  /** Joins the events of one step; null where there is none. */
+  /** Attempts that the policy allows; null where `attempt` is. */
+  readonly attemptsAllowed: number | null
+  /** Joins the events of one step, over resumes; null where there is none. */
   readonly correlationId: string | null
   /** What else is known of it. */
   readonly detail: Json
@@ -273,6 +289,8 @@ export interface ResumePreview {
   readonly denied: readonly { readonly step: string; readonly reason: StopReason }[]
   /** Those that are granted a fresh set of attempts. */
   readonly reset: readonly string[]
+  /** Those that run once more, whether or not they succeeded; items of maps are read again. */
+  readonly repeated: readonly string[]
   /** Steps that nothing is recorded of yet. */
   readonly pending: number
   /** Maps that were begun; their items are in none of the other fields. */
@@ -337,6 +355,8 @@ export interface BreakerView {
   readonly failureThreshold: number | null
   /** When a probe is let through. */
   readonly halfOpenAtMs: number | null
+  /** When an attempt that counts last failed; null if none has. */
+  readonly lastFailureAtMs: number | null
 }
 
 export interface BudgetView {

@@ -5,10 +5,14 @@ import { plainText } from 'reprise/internal'
 
 const MAX_TEXT = 300
 
+const DAMAGED = '(the record of this failure is invalid)'
+
 /** `connect ECONNREFUSED 127.0.0.1:80`, `exit code 75: no route`. Its first line that says something. */
 export function failureText(failure: FailureRecord | null, max: number = MAX_TEXT): string {
   if (failure === null) return ''
   const { name, message, code, exitCode } = failure
+  // A summary of what has been done does not end with an error of its own for a record that somebody has damaged.
+  if (typeof message !== 'string') return DAMAGED
   const first = message.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? ''
   const own = first === '' ? (code ?? name) : first
   const isSaid =
@@ -37,6 +41,8 @@ export interface Stopped {
   readonly stopReason: StopReason | null
   readonly attemptsAllowed?: number
   readonly failure?: FailureRecord | null
+  /** Of a step of a run: the timeout of the run cancels the step, its own makes it fail. */
+  readonly state?: string
 }
 
 /** Half a sentence on why something ended without success. */
@@ -59,19 +65,29 @@ export function stopWords(stopped: Stopped): string {
   return stopReason === null ? '' : `${causeOf(stopReason, stopped)} (${stopReason})`
 }
 
-function causeOf(reason: StopReason, { attemptsAllowed, failure }: Stopped): string {
+function causeOf(reason: StopReason, { attemptsAllowed, failure, state }: Stopped): string {
   if (reason === 'attempts_exhausted' && attemptsAllowed === 1) return 'its only attempt failed'
   if (reason === 'not_retryable' && failure?.retryable === false)
     return 'not retried: another attempt would fail the same way'
+  if (reason === 'timeout' && state === 'cancelled') return 'the run has reached its timeout'
   if (reason === 'timeout' && failure?.code === 'timeout') return 'its time limit has passed'
   if (failure?.denial !== undefined) return denialText(failure.denial)
   return STOPS[reason]
 }
 
-/** `breaker mail is open`, `budget api denied the attempt: quota_of_tenant_7`. */
+/** Which gate denied the next attempt, and its own word; empty if none did, or if the failure itself says so. */
+export function deniedText(failure: FailureRecord | null): string {
+  if (failure?.denial === undefined || DENIALS.has(failure.code ?? '')) return ''
+  return denialText(failure.denial)
+}
+
+/** Failures of steps of which no attempt was made: their messages name the gate. */
+const DENIALS: ReadonlySet<string> = new Set(['breaker_open', 'budget_denied'])
+
+/** `breaker mail is open …`, `budget api denied the attempt: quota_of_tenant_7`. */
 function denialText({ gate, reason, message }: NonNullable<FailureRecord['denial']>): string {
   const [kind, name] = [gate.slice(0, gate.indexOf(':')), plainText(gate.slice(gate.indexOf(':') + 1), 60)]
-  if (kind === 'breaker') return `breaker ${name} is open`
+  if (kind === 'breaker') return `breaker ${name} is open, which all runs of the store share`
   const thrown = message === undefined ? '' : `: ${plainText(message, MAX_TEXT)}`
   return `budget ${name} denied the attempt: ${plainText(reason, 60)}${thrown}`
 }

@@ -32,19 +32,19 @@ type Named = ParsedArguments<
 export const edit: CommandModule = {
   run: async (given, context) => {
     const { values, options } = given as unknown as Named
-    const { world, settings } = context
+    const { io, settings } = context
     const done = await withLedger(settings.store, async (ledger) => {
       const found = await findLetter(ledger, values.letter, values.key, options.run)
       expectOpen(found)
       const letter = expectEditable(found)
       const after = await newData(options.input, found, context)
       const actor = actorOf(options.reason)
-      const before = await editLetter(ledger, found, after, actor, world.env).catch((error) => refuseOptions(error))
+      const before = await editLetter(ledger, found, after, actor, io.env).catch((error) => refuseOptions(error))
       return { letter, before, after }
     })
     if (writeData(context, done) || settings.quiet) return
-    world.stderr.write(`The data of ${done.letter} is changed; what was there before is kept in its history.\n`)
-    world.stderr.write(`next: ${commandWords(settings, world.env)(['dlq', 'retry', done.letter])}\n`)
+    io.stderr.write(`The data of ${done.letter} is changed; what was there before is kept in its history.\n`)
+    io.stderr.write(`next: ${commandWords(settings, io.env)(['dlq', 'retry', done.letter])}\n`)
   },
 }
 
@@ -52,16 +52,16 @@ export const edit: CommandModule = {
 async function newData(
   input: string | undefined,
   { task }: FoundLetter,
-  { world, settings }: CommandContext,
+  { io, settings }: CommandContext,
 ): Promise<Json> {
   if (input !== undefined) return jsonFlag('--input', input)
-  if (settings.json || settings.ndjson || !settings.input || world.stdin.isTTY !== true)
+  if (settings.json || settings.ndjson || !settings.input || io.stdin.isTTY !== true)
     throw new UsageError(
       '--input is missing, and there is no terminal to edit at',
       'such as --input \'{"size": 3}\' or --input @item.json',
     )
   const before = `${JSON.stringify(task === undefined ? null : dataOf(task), undefined, 2)}\n`
-  const text = await editedText(before, world.env)
+  const text = await editedText(before, io.env)
   if (text === before) throw new UsageError('nothing was changed')
   return parseJson('the edited text', text)
 }
@@ -69,7 +69,7 @@ async function newData(
 export const ack: CommandModule = {
   run: async (given, context) => {
     const { values, options } = given as unknown as Named
-    const { world, settings } = context
+    const { io, settings } = context
     const { reason } = options
     if (reason === undefined || reason.trim() === '')
       throw new UsageError('--reason is missing', 'say why nothing is to be done: it is recorded')
@@ -79,7 +79,7 @@ export const ack: CommandModule = {
       return [`${found.letter.scope}/${found.letter.id}`, isNew] as const
     })
     if (writeData(context, { letter, acknowledged }) || settings.quiet) return
-    world.stderr.write(`Dead letter ${letter} is ${acknowledged ? '' : 'already '}closed.\n`)
+    io.stderr.write(`Dead letter ${letter} is ${acknowledged ? '' : 'already '}closed.\n`)
   },
 }
 
@@ -88,7 +88,7 @@ type Purge = ParsedArguments<object, { readonly olderThan?: string; readonly dry
 export const purge: CommandModule = {
   run: async (given, context) => {
     const { options } = given as unknown as Purge
-    const { world, settings } = context
+    const { io, settings } = context
     const olderThanMs = durationOf(options.olderThan ?? '7d', '--older-than')
     const { found, removed } = await withLedger(settings.store, async (ledger) => {
       const untilMs = (await ledger.now()) - olderThanMs
@@ -100,7 +100,7 @@ export const purge: CommandModule = {
     if (writeData(context, { found, removed }) || settings.quiet) return
     const closed = found === 1 ? '1 letter was' : `${found} letters were`
     const dry = `${closed} closed before then${options.dryRun === true ? ' and would be removed' : ''}`
-    world.stderr.write(removed > 0 ? `${plural(removed, 'closed letter')} removed.\n` : `${dry}.\n`)
+    io.stderr.write(removed > 0 ? `${plural(removed, 'closed letter')} removed.\n` : `${dry}.\n`)
   },
 }
 
@@ -109,9 +109,9 @@ async function closedBefore({ analytics }: Ledger, untilMs: number): Promise<num
   return counts.reduce((sum, { letters }) => sum + letters, 0)
 }
 
-async function expectYes(count: number, { world, settings }: CommandContext): Promise<void> {
+async function expectYes(count: number, { io, settings }: CommandContext): Promise<void> {
   const hint = 'add --yes, or --dry-run to count them'
-  if (settings.json || settings.ndjson || !settings.input || world.stdin.isTTY !== true)
+  if (settings.json || settings.ndjson || !settings.input || io.stdin.isTTY !== true)
     throw new UsageError(`${plural(count, 'letter')} would be removed, and there is no terminal to confirm it`, hint)
   const questions = createInterface({ input: process.stdin, output: process.stderr })
   try {

@@ -7,7 +7,7 @@ import type { LetterDecision } from 'reprise/internal'
 import type { CommandModule, ParsedArguments } from '../../command.js'
 import type { CommandContext } from '../../command-context.js'
 import { UsageError } from '../../failures.js'
-import { jsonFlag } from '../../runs/json-flag.js'
+import { decisionOf } from '../../runs/decision-flags.js'
 import type { WhichOptions } from '../../input/letter-selection.js'
 import { actorOf } from '../../runs/actor.js'
 import type { ShownOptions } from '../../runs/conduct.js'
@@ -36,6 +36,7 @@ export const decide: CommandModule = {
   run: async (given, context) => {
     const { values, options } = given as unknown as Given
     const decision = decisionOf(options)
+    if (decision.answer === 'done') expectLetterData(decision.result, '--result')
     const chosen = await ifKept(context.settings.store, (ledger) => chosenLetters(ledger, values, options, 'undecided'))
     if (chosen === undefined || (chosen.runs.length === 0 && chosen.tasks.length === 0)) {
       tellEnd(decision, chosen ?? {}, { runs: [], tasks: NO_TASKS }, context)
@@ -51,20 +52,6 @@ export const decide: CommandModule = {
     tellEnd(decision, chosen, redriven, context)
     return redriven.code
   },
-}
-
-function decisionOf({ done = false, rerun = false, result }: Options): LetterDecision {
-  if (done === rerun)
-    throw new UsageError(
-      done ? '--done and --rerun were both given' : 'neither --done nor --rerun was given',
-      '--done if the interrupted attempt took effect, --rerun if it did not',
-    )
-  if (rerun && result !== undefined)
-    throw new UsageError('--result is the result of an attempt that took effect', 'give it with --done')
-  if (rerun) return { answer: 'rerun' }
-  const data = result === undefined ? null : jsonFlag('--result', result)
-  expectLetterData(data, '--result')
-  return { answer: 'done', result: data }
 }
 
 function tellEnd(
@@ -84,5 +71,5 @@ function tellEnd(
     ...taskLines(tasks),
     ...leftLines(chosen, context),
   ]
-  context.world.stderr.write(`${lines.join('\n')}\n`)
+  context.io.stderr.write(`${lines.join('\n')}\n`)
 }

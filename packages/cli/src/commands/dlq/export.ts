@@ -1,10 +1,17 @@
 /** `reprise dlq export`: dead letters with their data, for other programs. Imports the workflow package and output. */
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { dataOf, type FoundLetter, foundLetters, letterView, plural, withLedger } from '@reprise/workflow/internal'
+import {
+  dataOf,
+  type FoundLetter,
+  foundLetters,
+  letterView,
+  plural,
+  withDates,
+  withLedger,
+} from '@reprise/workflow/internal'
 import type { CommandModule, ParsedArguments } from '../../command.js'
 import { selectionOf, type WhichOptions } from '../../input/letter-selection.js'
 import { writeData } from '../../output/json.js'
-import { withDates } from '../../output/json-times.js'
 import { orSay } from '../../output/write-file.js'
 
 type Format = 'json' | 'csv' | 'ndjson'
@@ -16,11 +23,11 @@ type Given = ParsedArguments<
 export const exportLetters: CommandModule = {
   run: async (given, context) => {
     const { values, options } = given as unknown as Given
-    const { world, settings } = context
+    const { io, settings } = context
     const { file, format = settings.ndjson ? 'ndjson' : 'json' } = options
     const out = file === undefined ? undefined : orSay(file, 'written', () => openSync(file, 'wx', 0o600))
     const write = (text: string): void => {
-      if (out === undefined || file === undefined) world.stdout.write(text)
+      if (out === undefined || file === undefined) io.stdout.write(text)
       else orSay(file, 'written', () => writeFileSync(out, text))
     }
     let count = 0
@@ -40,7 +47,7 @@ export const exportLetters: CommandModule = {
     }
     if (file === undefined) return
     if (writeData(context, { file, format, letters: count }) || settings.quiet) return
-    world.stderr.write(`${plural(count, 'letter')} written to ${file}.\n`)
+    io.stderr.write(`${plural(count, 'letter')} written to ${file}.\n`)
   },
 }
 

@@ -16,6 +16,7 @@ import {
   type RedriveChoices,
   type RedriveOutcome,
   redriveRun,
+  runEnvironment,
   withLedger,
 } from '@reprise/workflow/internal'
 import type { RunEnd } from '@reprise/workflow'
@@ -106,14 +107,14 @@ async function redriveOne(
   { output }: ShownOptions,
   context: CommandContext,
 ): Promise<{ code: ProgramExitCode; redriven?: RedrivenRun }> {
-  const { world, settings } = context
+  const { io, settings } = context
   const prepared = await withLedger(settings.store, (ledger) =>
     prepareRedrive(ledger, chosen, letters, choices, (file) => {
-      if (!settings.quiet) world.stderr.write(`${file} is gone: going on with what was recorded of it.\n`)
+      if (!settings.quiet) io.stderr.write(`${file} is gone: going on with what was recorded of it.\n`)
     }),
   )
   const { plan, record } = prepared
-  expectSecrets(plan, world.env)
+  expectSecrets(plan, runEnvironment(plan, record, io.env))
   const outcomes: RedriveOutcome[] = []
   let end: RunEnd | undefined
   const conduct = async (with_: Parameters<Parameters<typeof conductRun>[3]>[0]): Promise<RunEnd> => {
@@ -173,8 +174,8 @@ export function writeOutcome(context: CommandContext, type: 'redriven' | 'decide
 }
 
 /** What to say of the runs, and what to type next. */
-export function runLines(runs: readonly RedrivenRun[], { world, settings }: CommandContext): string[] {
-  const words = commandWords(settings, world.env)
+export function runLines(runs: readonly RedrivenRun[], { io, settings }: CommandContext): string[] {
+  const words = commandWords(settings, io.env)
   return runs.flatMap(({ run, state, redriven, succeeded, failed, left, isCanaryFailed }) => {
     const others = left > 0 ? `, ${left} left` : ''
     const sums = `${plural(redriven, 'item')}, ${succeeded} succeeded, ${failed} failed again${others}`
@@ -190,9 +191,9 @@ export function runLines(runs: readonly RedrivenRun[], { world, settings }: Comm
 /** Letters that were left alone, and why. */
 export function leftLines(
   { undecided = 0, undecidedSteps = [], others = 0 }: Partial<ChosenLetters>,
-  { world, settings }: CommandContext,
+  { io, settings }: CommandContext,
 ): string[] {
-  const words = commandWords(settings, world.env)
+  const words = commandWords(settings, io.env)
   const unknown = `${plural(undecided, 'undecided letter')} left alone: find out whether they took effect, then use \`dlq decide\`.`
   const beside = `${plural(others, 'letter')} of on_item_error left alone: redrive the items instead, or close the letters with ack.`
   return [

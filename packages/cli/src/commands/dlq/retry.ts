@@ -83,7 +83,7 @@ function expectRunnable({ tasks, runs }: ChosenLetters, { canary, parallel, rate
 }
 
 function tellChosen(chosen: ChosenLetters | undefined, isDry: boolean, context: CommandContext): void {
-  const { world, settings } = context
+  const { io, settings } = context
   const { runs = [], tasks = [] } = chosen ?? {}
   const views = runs.map(({ run, steps, maps, left }) => ({ run, steps, items: sumItems(maps), left }))
   const undecided = chosen === undefined ? 0 : undecidedIn(chosen)
@@ -101,7 +101,7 @@ function tellChosen(chosen: ChosenLetters | undefined, isDry: boolean, context: 
   const told = [...lines, ...(tasks.length > 0 ? [`${plural(tasks.length, 'task')} of programs`] : [])]
   const all =
     told.length === 0 ? ['No open dead letter fits.'] : ['These would be redriven:', ...told.map((line) => `  ${line}`)]
-  const output = isDry ? world.stdout : world.stderr
+  const output = isDry ? io.stdout : io.stderr
   output.write(`${[...all, ...leftLines(chosen ?? {}, context)].join('\n')}\n`)
 }
 
@@ -114,7 +114,7 @@ function sumItems(maps: ChosenRun['maps']): number {
 }
 
 function tellEnd(chosen: ChosenLetters, { runs, tasks }: Redriven, context: CommandContext): void {
-  const { world, settings } = context
+  const { io, settings } = context
   const { redriveId } = chosen
   if (writeOutcome(context, 'redriven', { redrive: redriveId, runs, tasks, undecided: undecidedIn(chosen) })) return
   if (settings.quiet) return
@@ -125,5 +125,5 @@ function tellEnd(chosen: ChosenLetters, { runs, tasks }: Redriven, context: Comm
     ...taskLines(tasks),
     ...leftLines(chosen, context),
   ]
-  if (all.length > 0) world.stderr.write(`${all.join('\n')}\n`)
+  if (all.length > 0) io.stderr.write(`${all.join('\n')}\n`)
 }

@@ -1,30 +1,36 @@
 /** `reprise job cancel`, `retry` and `settings`. Imports the jobs package and output. */
-import type { OperatorSettings } from '@reprise/jobs'
-import { readOperatorSettings, stricterOf } from '@reprise/jobs/internal'
+import type { JobStatus, OperatorSettings } from '@reprise/jobs'
+import { stricterOf } from '@reprise/jobs/internal'
 import { ifKept } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { CommandModule, ParsedArguments } from '../../command.js'
+import type { CommandContext } from '../../command-context.js'
 import { EXIT } from '../../exit-codes.js'
 import { writePage } from '../../output/github-commands.js'
 import { writeJson } from '../../output/json.js'
+import { commandWords } from '../../output/next-commands.js'
 import { alignTable } from '../../output/table.js'
-import { findJob, withJobs, withNewJobs } from '../../runs/jobs/with-jobs.js'
+import { isBegunHere } from '../../runs/jobs/local-groups.js'
+import { commandsFor } from '../../runs/jobs/resume-job.js'
+import { expectOperatorSettings, withJobs, withNewJobs } from '../../runs/jobs/with-jobs.js'
+import { type GateFlags, withJob, withOperations } from '../../runs/jobs/with-operations.js'
 
 type Given = ParsedArguments<
   { readonly job: string },
-  { readonly failed?: boolean; readonly datacenter?: string; readonly write?: boolean }
+  GateFlags & { readonly failed?: boolean; readonly datacenter?: string; readonly write?: boolean }
 >
 
 export const cancel: CommandModule = {
   run: async (given, context) => {
-    const { world, settings: flags } = context
-    return withJobs(context, async (jobs) => {
-      const job = await findJob(jobs, (given as unknown as Given).values.job)
-      const answer = await job.cancel()
-      if (flags.json) writeJson(world.stdout, { job: job.id, cancelled: answer === 'cancelled' })
+    const { values, options } = given as unknown as Given
+    const { io, settings: flags } = context
+    return withOperations(context, options, async (access) => {
+      const { jobs, caller } = access
+      const answer = await withJob(access, values.job, (id) => jobs.cancelJob({ id }, caller))
+      if (flags.json) writeJson(io.stdout, answer)
       else {
-        const id = plainText(job.id)
-        world.stdout.write(answer === 'cancelled' ? `Cancelled ${id}\n` : `${id} has completed already\n`)
+        const id = plainText(answer.job)
+        io.stdout.write(answer.cancelled ? `Cancelled ${id}\n` : `${id} has completed already\n`)
       }
       return EXIT.done
     })
@@ -34,29 +40,41 @@ export const cancel: CommandModule = {
 export const retry: CommandModule = {
   run: async (given, context) => {
     const { values, options } = given as unknown as Given
-    const { world, settings: flags } = context
-    return withJobs(context, async (jobs) => {
-      const job = await findJob(jobs, values.job)
+    const { io, settings: flags } = context
+    return withOperations(context, {}, async (access) => {
+      const { jobs, caller } = access
       const { failed = false, datacenter } = options
-      await job.retry({ onlyFailed: failed, ...(datacenter !== undefined && { datacenter }) })
-      if (flags.json) writeJson(world.stdout, { job: job.id, retried: true })
-      else world.stdout.write(`${plainText(job.id)} runs again what did not succeed\n`)
+      const wanted = { only_failed: failed, ...(datacenter !== undefined && { datacenter }) }
+      const answer = await withJob(access, values.job, (id) => jobs.retryJob({ id, ...wanted }, caller))
+      if (flags.json) writeJson(io.stdout, answer)
+      else {
+        io.stdout.write(`${plainText(answer.job)} runs again what did not succeed\n`)
+        const status = await jobs.showJob({ id: answer.job }, caller)
+        if (!flags.quiet) for (const line of whoRuns(status, context)) io.stderr.write(`${line}\n`)
+      }
       return EXIT.done
     })
   },
 }
 
+/** Who runs what is retried, and what to type where nobody does. */
+function whoRuns(status: JobStatus, context: CommandContext): readonly string[] {
+  const words = commandWords(context.settings, context.io.env)
+  if (isBegunHere(status.id, context)) return [`next: ${words(['resume', status.id])}`]
+  return commandsFor(status).map((command) => `next: ${words(command)}`)
+}
+
 export const settings: CommandModule = {
   run: async (given, context) => {
     const { options } = given as unknown as Given
-    const { world, settings: flags } = context
-    const environment = readOperatorSettings(world.env)
+    const { io, settings: flags } = context
+    const environment = expectOperatorSettings(io.env)
     const written = options.write === true ? await withNewJobs(context, (jobs) => jobs.writeSettings()) : undefined
     const kept = (): Promise<OperatorSettings | undefined> => withJobs(context, (jobs) => jobs.settings())
     const store = written ?? (await ifKept(flags.store, kept)) ?? null
     const effective = store === null ? environment : stricterOf(environment, store)
-    if (flags.json) writeJson(world.stdout, { environment, store, effective })
-    else writePage(world, `${settingsLines(environment, store, effective).join('\n')}\n`)
+    if (flags.json) writeJson(io.stdout, { environment, store, effective })
+    else writePage(io, `${settingsLines(environment, store, effective).join('\n')}\n`)
     return EXIT.done
   },
 }

@@ -1,4 +1,5 @@
 /** `reprise job run FILE`: a job on this machine, with the datacenters as local worker groups. Imports the jobs package. */
+import type { Jobs } from '@reprise/jobs'
 import { type JobFile, readJobFile } from '@reprise/jobs/internal'
 import type { ParsedArguments } from '../../command.js'
 import type { CommandContext } from '../../command-context.js'
@@ -8,8 +9,9 @@ import { countOf } from '../../input/count-flag.js'
 import { openSource } from '../../input/open-source.js'
 import { writeNotes } from '../../output/problems.js'
 import { executeJob } from '../../runs/jobs/execute-job.js'
+import { actorOf } from '../../runs/actor.js'
 import { keepGroups, USUAL_SLOTS } from '../../runs/jobs/local-groups.js'
-import { submitTo, withNewJobs } from '../../runs/jobs/with-jobs.js'
+import { asUsage, withNewJobs } from '../../runs/jobs/with-jobs.js'
 import { withId } from './submit.js'
 
 type Options = { readonly jobId?: string; readonly slots?: string }
@@ -22,12 +24,15 @@ export async function run(
   const file = await readJobFile(await openSource(name, context))
   expectDocuments(file)
   writeNotes(file.file, file.notes, context)
-  return withNewJobs(context, async (jobs) => {
-    const job = await submitTo(jobs, withId(file.submission, options.jobId), { isEmbedded: true })
+  const { datacenters } = file.request
+  const execute = async (jobs: Jobs): Promise<ProgramExitCode> => {
+    const how = { isEmbedded: true, by: actorOf(undefined).by ?? '' }
+    const job = await asUsage(jobs.submit(withId(file.submission, options.jobId), how))
     const groups = { directory: file.directory, slots }
     keepGroups(job.id, groups, context)
-    return executeJob(jobs, job.id, file.request.datacenters, groups, context)
-  })
+    return executeJob(jobs, job.id, datacenters, groups, context)
+  }
+  return withNewJobs(context, execute, { worksFor: async () => datacenters })
 }
 
 /** A function of a program cannot be called from here. */

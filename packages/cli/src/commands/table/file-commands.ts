@@ -9,14 +9,15 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
     options: [
       {
         flags: '--template <name>',
-        text: 'shell: a workflow of commands; mapreduce: one over many items; library: a program that calls the library (default: shell)',
-        choices: ['shell', 'mapreduce', 'library'],
+        text: 'shell: a workflow of commands; mapreduce: one over many items; job: workflows at several datacenters; library: a program that calls the library (default: shell)',
+        choices: ['shell', 'mapreduce', 'job', 'library'],
       },
     ],
     examples: [
       ['init', 'a workflow in the working directory'],
       ['init demo', 'the same in a directory of its own'],
       ['init demo --template mapreduce', 'a workflow over many items'],
+      ['init demo --template job', 'a job over three datacenters'],
       ['init demo --template library', 'a program that uses the library'],
     ],
     more: `No file is overwritten: if one exists, the command is refused with exit code 4

@@ -58,6 +58,14 @@ export const GATE_COMMANDS: readonly CommandEntry[] = [
         examples: [['budgets grant api --amount 20 --reason "backlog"', '']],
         load: async () => (await import('../budgets.js')).grant,
       },
+      {
+        name: 'reset',
+        summary: 'forget what a budget has used: it is as it was made, also if its record is damaged',
+        values: [['<name>', 'the budget']],
+        options: [REASON],
+        examples: [['budgets reset api --reason "its record was damaged"', '']],
+        load: async () => (await import('../budgets.js')).reset,
+      },
     ],
   },
 ]

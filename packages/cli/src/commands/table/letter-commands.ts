@@ -37,7 +37,7 @@ const LOOK: readonly CommandEntry[] = [
       ['dlq list import-7', 'of a run'],
       ['dlq list --where "error.exit_code == 75 && item.size >= 10"', ''],
     ],
-    load: async () => (await import('../dlq/look.js')).list,
+    load: async () => (await import('../dlq/read.js')).list,
   },
   {
     name: 'groups',
@@ -46,7 +46,7 @@ const LOOK: readonly CommandEntry[] = [
     values: [OF],
     options: [...WHICH, STATE],
     examples: [['dlq groups import-7', 'the most frequent cause first']],
-    load: async () => (await import('../dlq/look.js')).groups,
+    load: async () => (await import('../dlq/read.js')).groups,
   },
   {
     name: 'show',
@@ -58,7 +58,7 @@ const LOOK: readonly CommandEntry[] = [
       ['dlq show import-7/map orders/17', 'an item of a map, by its key'],
       ['dlq show charge/order-42', 'a task of a program'],
     ],
-    load: async () => (await import('../dlq/look.js')).show,
+    load: async () => (await import('../dlq/read.js')).show,
   },
   {
     name: 'stats',
@@ -67,7 +67,7 @@ const LOOK: readonly CommandEntry[] = [
     values: [OF],
     options: [...WHICH],
     examples: [['dlq stats', '']],
-    load: async () => (await import('../dlq/look.js')).stats,
+    load: async () => (await import('../dlq/read.js')).stats,
   },
   {
     name: 'export',

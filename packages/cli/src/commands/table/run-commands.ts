@@ -147,8 +147,68 @@ under its --durable id is not run again: it writes nothing, and exits with 0.`,
       ['resume nightly-7 --reset-retries', 'with a fresh set of attempts for failed steps'],
       ['resume nightly-7 --done charge', 'you checked: the step took effect'],
       ['resume import-7 --max-failures 50', 'continue a map that was stopped at its limit'],
+      ['resume probe-1', 'a job of `job run`: its workers are started again'],
     ],
     more: OUTPUT_HELP,
     load: () => import('../resume.js'),
+  },
+  {
+    name: 'agent',
+    ndjson: true,
+    summary: 'run items of the maps of a run that another process executes',
+    values: [['<run>', 'an id, the beginning of one, a workflow for its last run, or latest']],
+    options: [
+      { flags: '--parallel <n>', text: 'items at a time in this process (default: 8)' },
+      { flags: '--cwd <dir>', text: 'where commands run here (default: the directory of the run, which must exist)' },
+      { flags: '--lease <duration>', text: 'how long it is believed to live without a heartbeat (default: 30s)' },
+      {
+        flags: '--metrics-port <[host:]port>',
+        text: 'serve metrics of the items that run here for Prometheus at /metrics (default host: 127.0.0.1)',
+      },
+    ],
+    examples: [
+      ['agent import-7', 'up to 8 items at a time, in this process'],
+      ['agent latest --parallel 2', ''],
+      ['agent import-7 --store postgres://db/app --cwd /srv/import', 'on another machine'],
+      ['agent import-7 --ndjson | jq -c .type', 'what it does, as events'],
+    ],
+    more: `All agents and the process that executes the run share the limits of each map:
+\`max_parallel\`, \`rate\`, gates, \`max_retries\` and the failures that stop it.
+The workflow and its parameters come from the record, secrets and variables from
+the environment of the agent. It waits while no process executes the run,
+continues when another one resumes it, and leaves, with exit code 0, when the
+maps or the run have ended. It never executes the other steps of the run.
+
+Ctrl-C interrupts its items, which other processes begin again under the same
+number. If it is killed, they are taken over: at once on the same machine, when
+its lease has run out on another one.`,
+    load: () => import('../agent.js'),
+  },
+  {
+    name: 'rerun',
+    ndjson: true,
+    summary: 'run a step and all behind it once more, also of a run that succeeded',
+    values: [['<run>', 'an id, the beginning of one, a workflow for its last run, or latest']],
+    options: [
+      { flags: '--from <step>', text: 'the first step that runs once more (required)' },
+      { flags: '--dry-run', text: 'show what would be done, and do nothing' },
+      { flags: '--accept-changes', text: 'continue although the workflow file has changed' },
+      { flags: '--force', text: 'take the run over without waiting for the lease of its last owner' },
+      ...SHOWN,
+    ],
+    examples: [
+      ['rerun nightly-7 --from load', 'load and the steps behind it; what was before is kept'],
+      ['rerun nightly-7 --from load --dry-run', 'what it would do'],
+      ['rerun latest --from load --accept-changes', 'after the file was mended'],
+    ],
+    more: `Every step from there on gets a fresh set of attempts, and so do the steps of
+\`on_failure\` and \`finally\`. Earlier steps are kept with what they captured; they
+must have ended. Maps from there on read their items again: what was recorded of
+the items before is removed. The change is recorded with the run, so that after a
+kill \`reprise resume\` continues it. REPRISE_IDEMPOTENCY_KEY of a step stays the
+same.
+
+${OUTPUT_HELP}`,
+    load: () => import('../rerun.js'),
   },
 ]

@@ -37,7 +37,11 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
       ['clean --older-than 30d --yes', ''],
       ['clean nightly-7 --yes', 'one run'],
     ],
-    more: 'What runs, waits or can be resumed is never removed.',
+    more: `A run that is executed, waits or can be resumed is never removed.
+
+Working trees are removed if the process that used them is gone, also those of
+runs that stay. Work in them that was not merged is committed to its branch
+first, and the branch is named and kept.`,
     load: () => import('../clean.js'),
   },
 ]

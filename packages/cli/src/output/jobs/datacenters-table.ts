@@ -2,16 +2,16 @@
 import type { DatacenterView } from '@reprise/jobs'
 import { plainText } from 'reprise/internal'
 import { fitTable, type FittedColumn } from '../fitted-table.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { relativeTime } from '../relative-time.js'
 
-export function datacentersTable(datacenters: readonly DatacenterView[], nowMs: number, look: Look): string[] {
+export function datacentersTable(datacenters: readonly DatacenterView[], nowMs: number, display: Display): string[] {
   if (datacenters.length === 0) return ['No datacenter has been registered: start `reprise worker --datacenter NAME`.']
   const living = ({ workers }: DatacenterView): number => workers.filter(({ isLiving }) => isLiving).length
   const versions = ({ workers }: DatacenterView): string =>
     [...new Set(workers.flatMap(({ version }) => version ?? []))].join(', ')
   const columns: FittedColumn<DatacenterView>[] = [
-    { title: 'datacenter', cell: ({ name }) => plainText(name), paint: () => look.style.bold, least: 8 },
+    { title: 'datacenter', cell: ({ name }) => plainText(name), paint: () => display.style.bold, least: 8 },
     { title: 'workers', align: 'right', cell: (one) => String(living(one)) },
     { title: 'running', align: 'right', cell: ({ running }) => String(running) },
     { title: 'slots', align: 'right', cell: ({ slots }) => String(slots) },
@@ -23,5 +23,5 @@ export function datacentersTable(datacenters: readonly DatacenterView[], nowMs: 
     { title: 'versions', cell: (one) => plainText(versions(one)), expendable: 1 },
     { title: 'disabled', cell: ({ disabled }) => plainText(disabled ?? ''), least: 8 },
   ]
-  return fitTable(columns, datacenters, look)
+  return fitTable(columns, datacenters, display)
 }

@@ -3,12 +3,12 @@ import type { JobExplanation } from '@reprise/jobs/internal'
 import { plural } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { fitTable } from '../fitted-table.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { wrapText } from '../wrap.js'
 
-export function showJobExplanation(explanation: JobExplanation, file: string, look: Look): string {
+export function showJobExplanation(explanation: JobExplanation, file: string, display: Display): string {
   const { workflows, datacenters, firstAttempts, mostAttempts, sentences, clamps } = explanation
-  const { style, width } = look
+  const { style, width } = display
   const say = (lead: string, text: string): string[] => wrapText(`  ${lead}`, plainText(text), width)
   const where = `${plural(workflows.length, 'workflow')} at ${plural(datacenters.length, 'datacenter')}`
   const table = fitTable(
@@ -18,7 +18,7 @@ export function showJobExplanation(explanation: JobExplanation, file: string, lo
       { title: 'needs', cell: ({ needs }) => plainText(needs.join(', ')), least: 8, expendable: 1 },
     ],
     workflows,
-    look,
+    display,
   )
   const most = mostAttempts === null ? '' : `, and at most ${plural(mostAttempts, 'attempt')}`
   const lines = [

@@ -2,7 +2,7 @@
 import type { JobStatus } from '@reprise/jobs'
 import { plural } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 
 type WorkflowStatus = JobStatus['datacenters'][number]['workflows'][number]
 
@@ -10,12 +10,12 @@ const ENDED: readonly WorkflowStatus['state'][] = ['succeeded', 'failed', 'skipp
 const isEnded = ({ state }: WorkflowStatus): boolean => ENDED.includes(state)
 
 export class JobLines {
-  private readonly look: Look
+  private readonly display: Display
   private readonly told = new Map<string, string>()
   private waitsFor: string | null = null
 
-  constructor(look: Look) {
-    this.look = look
+  constructor(display: Display) {
+    this.display = display
   }
 
   changesTo(status: JobStatus): string[] {
@@ -38,7 +38,7 @@ export class JobLines {
     }
     // Its countdown changes with every look.
     const waitsFor = status.waitsFor?.replace(/ in [\dhms.]+$/, '') ?? null
-    if (waitsFor !== this.waitsFor && waitsFor !== null && this.look.verbose) lines.push(plainText(waitsFor))
+    if (waitsFor !== this.waitsFor && waitsFor !== null && this.display.verbose) lines.push(plainText(waitsFor))
     this.waitsFor = waitsFor
     return lines
   }

@@ -3,7 +3,7 @@ import type { JobResult, JobStatus, JobSummary } from '@reprise/jobs'
 import { plural, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { fitTable, type FittedColumn } from '../fitted-table.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { relativeTime } from '../relative-time.js'
 import { wrapText } from '../wrap.js'
 import { jobMatrix } from './job-matrix.js'
@@ -13,7 +13,7 @@ const MOST_FAILURES = 20
 const ALL_ROWS = 100_000
 
 /** `reprise job status JOB`. */
-export function jobPage(status: JobStatus, nowMs: number, look: Look): string[] {
+export function jobPage(status: JobStatus, nowMs: number, display: Display): string[] {
   const failed = status.datacenters.flatMap(({ name, workflows }) =>
     workflows
       .filter(({ error, state }) => error !== null && state !== 'succeeded')
@@ -25,9 +25,9 @@ export function jobPage(status: JobStatus, nowMs: number, look: Look): string[] 
       })),
   )
   return [
-    ...jobMatrix(status, nowMs, { columns: Math.min(look.screen, 240), rows: ALL_ROWS }, look),
-    ...status.clamps.flatMap(({ sentence }) => wrapText('  changed: ', plainText(sentence), look.width)),
-    ...failureLines(failed, look),
+    ...jobMatrix(status, nowMs, { columns: Math.min(display.screen, 240), rows: ALL_ROWS }, display),
+    ...status.clamps.flatMap(({ sentence }) => wrapText('  changed: ', plainText(sentence), display.width)),
+    ...failureLines(failed, display),
   ]
 }
 
@@ -38,15 +38,15 @@ interface FailedPlace {
   readonly error: string | null
 }
 
-function failureLines(failed: readonly FailedPlace[], look: Look): string[] {
+function failureLines(failed: readonly FailedPlace[], display: Display): string[] {
   const shown = failed.slice(0, MOST_FAILURES)
   const rest = failed.length - shown.length
   const lines = shown.flatMap(({ place, attempts, denied, error }) => {
     const why = [denied, error].filter((text) => text !== null).join(': ')
     return wrapText(
-      `  ${look.style.red(plainText(place))} `,
+      `  ${display.style.red(plainText(place))} `,
       plainText(`after ${plural(attempts, 'attempt')}: ${why}`),
-      look.screen,
+      display.screen,
     )
   })
   if (lines.length === 0) return []
@@ -54,8 +54,8 @@ function failureLines(failed: readonly FailedPlace[], look: Look): string[] {
 }
 
 /** What `job run`, `wait` and `result` say at the end. */
-export function resultPage(result: JobResult, look: Look): string[] {
-  const { style } = look
+export function resultPage(result: JobResult, display: Display): string[] {
+  const { style } = display
   const { success, outcome, reason, jobId, durationMs, totals } = result
   const paint = success ? style.green : outcome === 'failed' ? style.red : style.yellow
   const head = `Job ${plainText(jobId)}: ${paint(`${outcome}, ${success ? 'success' : 'no success'}`)} (${reason}) after ${roundedDuration(durationMs)}`
@@ -67,17 +67,17 @@ export function resultPage(result: JobResult, look: Look): string[] {
   const counts = `${totals.succeeded}/${totals.workflows} workflows ok, ${plural(totals.attempts, 'attempt')}, ${plural(totals.retries, 'retry', 'retries')}`
   return [
     head,
-    ...listed('completed', result.completed, look),
-    ...listed('failed', result.failed, look),
-    ...listed(`missing (${result.stragglers.replaceAll('_', ' ')})`, result.missing, look),
+    ...listed('completed', result.completed, display),
+    ...listed('failed', result.failed, display),
+    ...listed(`missing (${result.stragglers.replaceAll('_', ' ')})`, result.missing, display),
     `  ${counts}`,
     ...Object.entries(result.aggregates).map(([name, one]) => `  ${plainText(name)} = ${aggregateText(one)}`),
-    ...failureLines(failed, look),
+    ...failureLines(failed, display),
   ]
 }
 
-function listed(title: string, names: readonly string[], look: Look): string[] {
-  return names.length === 0 ? [] : wrapText(`  ${title}: `, plainText(names.join(', ')), look.width)
+function listed(title: string, names: readonly string[], display: Display): string[] {
+  return names.length === 0 ? [] : wrapText(`  ${title}: `, plainText(names.join(', ')), display.width)
 }
 
 function aggregateText({ kind, value, buckets = [], count, datacenters }: JobResult['aggregates'][string]): string {
@@ -88,10 +88,10 @@ function aggregateText({ kind, value, buckets = [], count, datacenters }: JobRes
 }
 
 /** `reprise job list`. */
-export function jobsTable(jobs: readonly JobSummary[], nowMs: number, look: Look): string[] {
+export function jobsTable(jobs: readonly JobSummary[], nowMs: number, display: Display): string[] {
   if (jobs.length === 0) return ['No jobs.']
   const columns: FittedColumn<JobSummary>[] = [
-    { title: 'job', cell: ({ id }) => plainText(id), paint: () => look.style.bold, least: 12 },
+    { title: 'job', cell: ({ id }) => plainText(id), paint: () => display.style.bold, least: 12 },
     { title: 'state', cell: ({ state, outcome }) => outcome ?? state },
     { title: 'success', cell: ({ success }) => (success === null ? '' : success ? 'yes' : 'no'), expendable: 1 },
     { title: 'reason', cell: ({ reason }) => reason ?? '', expendable: 3 },
@@ -103,5 +103,5 @@ export function jobsTable(jobs: readonly JobSummary[], nowMs: number, look: Look
       expendable: 2,
     },
   ]
-  return fitTable(columns, jobs, look)
+  return fitTable(columns, jobs, display)
 }

@@ -1,7 +1,7 @@
 /** How a workflow at a datacenter looks: a sign, a word and a colour, so that none is said by colour alone. */
 import type { JobStatus } from '@reprise/jobs'
 import { countdown } from '../relative-time.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 
 export type WorkflowStatus = JobStatus['datacenters'][number]['workflows'][number]
 type State = WorkflowStatus['state']
@@ -30,10 +30,10 @@ export function workflowCell(
   { state, attempts, nextAttemptAtMs }: WorkflowStatus,
   nowMs: number,
   isShort: boolean,
-  look: Look,
+  display: Display,
 ): string {
   const [sign, ascii] = SIGNS[state]
-  const mark = look.blocks ? sign : ascii
+  const mark = display.blocks ? sign : ascii
   const tries = attempts > 1 ? `${attempts}` : ''
   if (isShort) return `${mark}${tries}`
   return `${mark} ${wordOf(state, tries, nextAttemptAtMs, nowMs)}`
@@ -59,7 +59,7 @@ function wordOf(state: State, tries: string, dueAtMs: number | null, nowMs: numb
   }
 }
 
-export function workflowPaint(state: State, { style }: Look): (text: string) => string {
+export function workflowPaint(state: State, { style }: Display): (text: string) => string {
   if (state === 'failed') return style.red
   if (state === 'retrying' || state === 'parked') return style.yellow
   if (state === 'succeeded') return style.green

@@ -14,14 +14,14 @@ import {
 import { plainText } from 'reprise/internal'
 import { fitTable, fitTableWithIds, type FittedColumn } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { relativeTime } from '../relative-time.js'
 
 const MAX_DATA = 2000
 
-export function lettersTable(letters: readonly LetterView[], nowMs: number, look: Look): string[] {
+export function lettersTable(letters: readonly LetterView[], nowMs: number, display: Display): string[] {
   const ids: FittedColumn<LetterView>[] = [
-    { title: 'letter', cell: ({ letter }) => plainText(letter), paint: () => look.style.bold },
+    { title: 'letter', cell: ({ letter }) => plainText(letter), paint: () => display.style.bold },
   ]
   const columns: FittedColumn<LetterView>[] = [
     { title: 'key', cell: ({ key }) => plainText(key ?? ''), least: 8, expendable: 3 },
@@ -31,20 +31,20 @@ export function lettersTable(letters: readonly LetterView[], nowMs: number, look
     { title: 'retry', cell: ({ retry }) => (retry.makesSense ? 'yes' : 'no'), expendable: 4 },
     { title: 'error', cell: ({ failure, stopReason }) => failureText(failure) || stopReason, least: 12 },
   ]
-  return fitTableWithIds(ids, columns, letters, look)
+  return fitTableWithIds(ids, columns, letters, display)
 }
 
-export function groupsTable(groups: readonly LetterGroup[], nowMs: number, look: Look): string[] {
+export function groupsTable(groups: readonly LetterGroup[], nowMs: number, display: Display): string[] {
   return fitTable<LetterGroup>(
     [
-      { title: 'letters', align: 'right', cell: ({ count }) => String(count), paint: () => look.style.bold },
+      { title: 'letters', align: 'right', cell: ({ count }) => String(count), paint: () => display.style.bold },
       { title: 'retryable', align: 'right', cell: ({ retryableShare }) => percent(retryableShare) },
       { title: 'first', align: 'right', cell: (one) => relativeTime(one.firstFailedAtMs, nowMs), expendable: 2 },
       { title: 'last', align: 'right', cell: (one) => relativeTime(one.lastFailedAtMs, nowMs), expendable: 1 },
       { title: 'group', cell: ({ signature }) => plainText(signature), least: 20 },
     ],
     groups,
-    look,
+    display,
   )
 }
 
@@ -65,9 +65,9 @@ export function statsLines(stats: LetterStats, nowMs: number): string[] {
 }
 
 /** One letter, with its history by generation. */
-export function letterPage(detail: LetterDetail, nowMs: number, look: Look): string[] {
+export function letterPage(detail: LetterDetail, nowMs: number, display: Display): string[] {
   const { letter, key, kind, state, retry, failure, stopReason, signature, data, generations, changes } = detail
-  const { bold, dim } = look.style
+  const { bold, dim } = display.style
   const head = `${bold(plainText(letter))}  ${kind.replaceAll('_', ' ')}, ${state}, failed ${relativeTime(detail.failedAtMs, nowMs)}`
   const text = data === null ? '' : plainText(JSON.stringify(data), MAX_DATA)
   const why = `${retry.makesSense ? 'makes sense' : 'makes no sense yet'}: ${retry.why}`

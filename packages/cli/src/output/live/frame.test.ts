@@ -73,8 +73,8 @@ import  run nightly-7, resumed 1×
 })
 
 test('a terminal that shows no blocks gets ASCII signs and words', () => {
-  const look = { ...terminal(80), blocks: false }
-  const lines = composeFrame(modelOf(STORY), START, { columns: 80, rows: 24 }, look)
+  const display = { ...terminal(80), blocks: false }
+  const lines = composeFrame(modelOf(STORY), START, { columns: 80, rows: 24 }, display)
   expect(lines.map((line) => line.slice(0, 11).trimEnd()).slice(1, -1)).toEqual([
     '+ ok',
     '+ recovered',
@@ -228,10 +228,10 @@ test('no picture is higher or wider than the window, and nothing in it is obeyed
         state: 'pending' as const,
       }))
       const model = modelOf([runStarted([], { steps: listed, name: title }), ...events])
-      const look = terminal(size.columns)
-      const lines = composeFrame(model, START + 1000, size, look)
+      const display = terminal(size.columns)
+      const lines = composeFrame(model, START + 1000, size, display)
       expect(lines.length).toBeLessThanOrEqual(Math.max(1, size.rows - 1))
-      for (const line of [...lines, ...composeEnd(model, START + 1000, size.columns, look)]) {
+      for (const line of [...lines, ...composeEnd(model, START + 1000, size.columns, display)]) {
         expect(textWidth(line)).toBeLessThanOrEqual(Math.max(1, size.columns - 1))
         expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u)
       }

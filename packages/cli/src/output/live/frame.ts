@@ -4,7 +4,7 @@
  */
 import { plural, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { coarseDuration, elapsed } from '../relative-time.js'
 import { countParts, stepWord } from '../state-words.js'
 import { cutText, textWidth } from '../width.js'
@@ -32,41 +32,41 @@ const MAP_HEAD = 2
 /** A rate of fewer says nothing. */
 const MIN_FOR_RATE = 10
 
-export function composeFrame(model: RunModel, nowMs: number, window: Window, look: Look): string[] {
+export function composeFrame(model: RunModel, nowMs: number, window: Window, display: Display): string[] {
   // The last column stays free, for terminals that break a line which fills it; the last line is the cursor's.
   const cells = Math.max(1, window.columns - 1)
   const height = Math.max(1, Math.min(MAX_HEIGHT, window.rows - 1))
-  const progress = progressLine(model, nowMs, cells, look)
+  const progress = progressLine(model, nowMs, cells, display)
   if (height < 3) return [progress]
   const space = height - 2
   const few = Math.min(MAX_SHOWN, Math.max(Math.min(FEW, space >> 2), space - model.activeCount - model.mapLines))
   const ended = few === 0 ? [] : model.ended.slice(-few).map((step) => cellsOf(model, step))
-  const maps = rowsOfMaps(model, nowMs, cells, space - ended.length, look)
+  const maps = rowsOfMaps(model, nowMs, cells, space - ended.length, display)
   const { rows, hidden } = activeRows(model, nowMs, space - ended.length - maps.length)
-  const lines = [...layOut([...ended, ...rows], cells, look), ...maps]
-  return [titleLine(model, cells, look), ...lines, ...hiddenLine(hidden, cells, look), progress]
+  const lines = [...layOut([...ended, ...rows], cells, display), ...maps]
+  return [titleLine(model, cells, display), ...lines, ...hiddenLine(hidden, cells, display), progress]
 }
 
 /** What stays on the screen when it is over: what was in hand, the last that ended, and counts. */
-export function composeEnd(model: RunModel, nowMs: number, columns: number, look: Look): string[] {
+export function composeEnd(model: RunModel, nowMs: number, columns: number, display: Display): string[] {
   const cells = Math.max(1, columns - 1)
   const { rows, hidden } = activeRows(model, nowMs, FEW * 5)
   const before = model.endedHere - model.ended.length
   return [
-    titleLine(model, cells, look),
-    ...hiddenLine(before > 0 ? `${plural(before, 'step')} before these` : '', cells, look),
-    ...layOut([...model.ended.map((step) => cellsOf(model, step)), ...rows], cells, look),
-    ...rowsOfMaps(model, nowMs, cells, MAP_HEAD, look),
-    ...hiddenLine(hidden, cells, look),
-    progressLine(model, nowMs, cells, look),
+    titleLine(model, cells, display),
+    ...hiddenLine(before > 0 ? `${plural(before, 'step')} before these` : '', cells, display),
+    ...layOut([...model.ended.map((step) => cellsOf(model, step)), ...rows], cells, display),
+    ...rowsOfMaps(model, nowMs, cells, MAP_HEAD, display),
+    ...hiddenLine(hidden, cells, display),
+    progressLine(model, nowMs, cells, display),
   ]
 }
 
 /** Of each map its bar, its states and the items that run, as many as there is space for. */
-function rowsOfMaps(model: RunModel, nowMs: number, cells: number, space: number, look: Look): string[] {
+function rowsOfMaps(model: RunModel, nowMs: number, cells: number, space: number, display: Display): string[] {
   const rows: string[] = []
   for (const [id, map] of model.maps)
-    rows.push(...mapRows(map, model.nameOf(id), { nowMs, cells, space: space - rows.length }, look))
+    rows.push(...mapRows(map, model.nameOf(id), { nowMs, cells, space: space - rows.length }, display))
   return rows
 }
 
@@ -119,7 +119,7 @@ function first<T>(values: Iterable<T>, count: number): T[] {
 }
 
 /** The id is typed again, and so whole or not there: the name of the workflow is cut, and goes, before it. */
-function titleLine({ name, run, resumes }: RunModel, cells: number, { style }: Look): string {
+function titleLine({ name, run, resumes }: RunModel, cells: number, { style }: Display): string {
   const id = `run ${plainText(run)}`
   const about = [id, ...(resumes > 0 ? [`resumed ${resumes}×`] : [])].join(', ')
   const rest = [about, id].find((text) => textWidth(text) + 2 + MIN_NAME <= cells) ?? (textWidth(id) <= cells ? id : '')
@@ -132,21 +132,21 @@ function titleLine({ name, run, resumes }: RunModel, cells: number, { style }: L
  * `[████░░░░] 12/20 steps  1m12s  waited 4s  1 FAILED  9 ok  3.1/s, about 2m left`; what has no space is left out. Waits
  * are beside the time of steps, which stands still meanwhile.
  */
-function progressLine(model: RunModel, nowMs: number, cells: number, look: Look): string {
+function progressLine(model: RunModel, nowMs: number, cells: number, display: Display): string {
   const isNarrow = cells < NARROW
   const { done, total, counts } = model
   const { activeMs, waitedMs, downMs } = model.clock.at(nowMs)
   // Once it is over, the figures are those of every later report.
   const show = model.state === null ? elapsed : roundedDuration
   const apart = (word: string, ms: number): string => (ms < LEAST_APART_MS ? '' : `${word} ${show(ms)}`)
-  const bar = drawBar(total === 0 ? 0 : done / total, isNarrow ? 8 : 20, look)
+  const bar = drawBar(total === 0 ? 0 : done / total, isNarrow ? 8 : 20, display)
   const plain = (text: string): { text: string; painted: string } => ({ text, painted: text })
   const parts = [
     plain(`${done}/${total}${isNarrow ? '' : ' steps'}`),
     plain(show(activeMs)),
     plain(apart('waited', waitedMs)),
     plain(apart('down', downMs)),
-    ...countParts(counts, look),
+    ...countParts(counts, display),
     plain(rateText(model, nowMs)),
   ]
   const gap = isNarrow ? ' ' : '  '
@@ -169,6 +169,6 @@ function rateText({ endedHere, startedAtMs, total, done, state }: RunModel, nowM
   return `${rate >= 10 ? Math.round(rate) : rate.toFixed(1)}/s, about ${left} left`
 }
 
-function hiddenLine(text: string, cells: number, { style }: Look): string[] {
+function hiddenLine(text: string, cells: number, { style }: Display): string[] {
   return text === '' ? [] : [style.dim(cutText(`  … ${text}`, cells))]
 }

@@ -14,7 +14,7 @@ function stage(columns = 80) {
     },
   }
   const output = { write: (text: string) => writes.push(text), isTTY: true, columns, rows: 24 }
-  const view = startLiveView({ output, look: terminal(columns), clock })
+  const view = startLiveView({ output, display: terminal(columns), clock })
   const pass = (ms: number): void => {
     clock.timeMs += ms
     for (const tick of ticks) tick()

@@ -6,13 +6,13 @@
  * Imports the model, the frame and the screen.
  */
 import type { RunEvent } from '@reprise/workflow'
-import type { Output } from '../../world.js'
-import type { Look } from '../look.js'
+import type { Output } from '../../process-io.js'
+import type { Display } from '../display.js'
 import { composeEnd, composeFrame, type Window } from './frame.js'
 import { RunModel } from './run-model.js'
 import { Screen } from './screen.js'
 
-/** Time for drawing: that of the world, as events have it. */
+/** Time for drawing: the wall clock, as in events. */
 export interface FrameClock {
   nowMs(): number
   /** Until what it returns is called. */
@@ -29,19 +29,19 @@ export interface LiveView {
 
 export interface LiveOptions {
   readonly output: Output
-  readonly look: Look
+  readonly display: Display
   readonly clock?: FrameClock
 }
 
 const FRAME_MS = 100
 const USUAL: Window = { columns: 80, rows: 24 }
 
-export function startLiveView({ output, look, clock = systemFrameClock }: LiveOptions): LiveView {
+export function startLiveView({ output, display, clock = systemFrameClock }: LiveOptions): LiveView {
   const model = new RunModel()
   const screen = new Screen(output)
   const window = (): Window => ({ columns: output.columns || USUAL.columns, rows: output.rows || USUAL.rows })
   const draw = (): void => {
-    if (model.startedAtMs !== null) screen.draw(composeFrame(model, clock.nowMs(), window(), look))
+    if (model.startedAtMs !== null) screen.draw(composeFrame(model, clock.nowMs(), window(), display))
   }
   let stop: (() => void) | undefined = clock.every(FRAME_MS, draw)
   return {
@@ -54,7 +54,7 @@ export function startLiveView({ output, look, clock = systemFrameClock }: LiveOp
       if (stop === undefined) return
       stop()
       stop = undefined
-      screen.leave(model.startedAtMs === null ? [] : composeEnd(model, clock.nowMs(), window().columns, look))
+      screen.leave(model.startedAtMs === null ? [] : composeEnd(model, clock.nowMs(), window().columns, display))
     },
   }
 }

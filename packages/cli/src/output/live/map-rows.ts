@@ -4,7 +4,7 @@
  * model, words and widths.
  */
 import { plainText } from 'reprise/internal'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { coarseDuration, elapsed } from '../relative-time.js'
 import { rateText } from '../runs/map-facts.js'
 import { itemLabel, itemPaint, stepLabel, stepPaint } from '../state-words.js'
@@ -21,23 +21,28 @@ export function mapRows(
   map: ActiveMap,
   name: string,
   { nowMs, cells, space }: { readonly nowMs: number; readonly cells: number; readonly space: number },
-  look: Look,
+  display: Display,
 ): string[] {
-  const head = [barLine(map, name, cells, look), ...stateLine(map, cells, look)].slice(0, Math.max(0, space))
+  const head = [barLine(map, name, cells, display), ...stateLine(map, cells, display)].slice(0, Math.max(0, space))
   const left = space - head.length
   const items = map.running.slice(0, map.running.length > left ? Math.max(0, left - 1) : left)
   const hidden = map.counts.running - items.length
   return [
     ...head,
-    ...items.map((item) => itemLine(item, nowMs, cells, look)),
+    ...items.map((item) => itemLine(item, nowMs, cells, display)),
     ...(hidden > 0 && left > items.length && items.length > 0
-      ? [look.style.dim(cutText(`  … ${hidden} more running`, cells))]
+      ? [display.style.dim(cutText(`  … ${hidden} more running`, cells))]
       : []),
   ]
 }
 
 /** `▶ running  resize  [████░░░░]  120/1000 items  11/s, about 1m left`. */
-function barLine({ counts, perSecond, etaMs, isPaused }: ActiveMap, name: string, cells: number, look: Look): string {
+function barLine(
+  { counts, perSecond, etaMs, isPaused }: ActiveMap,
+  name: string,
+  cells: number,
+  display: Display,
+): string {
   const gap = cells < NARROW ? ' ' : '  '
   const ended = counts.total - counts.pending - counts.running - counts.retrying
   const share = counts.total === 0 ? 1 : ended / counts.total
@@ -45,30 +50,31 @@ function barLine({ counts, perSecond, etaMs, isPaused }: ActiveMap, name: string
   const eta = etaMs === null || isPaused || ended === counts.total ? '' : `about ${coarseDuration(etaMs)} left`
   const shown = plainText(name, MAX_NAME)
   const done = `${ended}/${counts.total}${cells < NARROW ? '' : ' items'}`
-  const label = padText(stepLabel('running', look), LABEL)
+  const label = padText(stepLabel('running', display), LABEL)
   const parts: (readonly [text: string, painted: string])[] = [
-    [shown, look.style.bold(shown)],
-    [drawBar(share, cells < NARROW ? 8 : 20, look), drawBar(share, cells < NARROW ? 8 : 20, look)],
+    [shown, display.style.bold(shown)],
+    [drawBar(share, cells < NARROW ? 8 : 20, display), drawBar(share, cells < NARROW ? 8 : 20, display)],
     [done, done],
     [rate, rate],
     [eta, eta],
   ]
-  return joined(label, stepPaint('running', look), parts, gap, cells)
+  return joined(label, stepPaint('running', display), parts, gap, cells)
 }
 
 /** What has become of items, what holds the map; no line where there is nothing to say. */
-function stateLine({ counts, recovered, heldBy, isPaused }: ActiveMap, cells: number, look: Look): string[] {
+function stateLine({ counts, recovered, heldBy, isPaused }: ActiveMap, cells: number, display: Display): string[] {
   const { succeeded, retrying, skipped, dead, undecided, cancelled } = counts
   const states = { dead, skipped, undecided, succeeded, retrying, cancelled } as const
   const parts = (Object.keys(states) as (keyof typeof states)[]).flatMap((state) => {
     if (states[state] === 0) return []
-    const text = `${states[state]} ${itemLabel(state, look).slice(2)}`
-    return [[text, itemPaint(state, look)(text)] as const]
+    const text = `${states[state]} ${itemLabel(state, display).slice(2)}`
+    return [[text, itemPaint(state, display)(text)] as const]
   })
-  const again = recovered === 0 ? [] : [[`${recovered} recovered`, look.style.green(`${recovered} recovered`)] as const]
+  const again =
+    recovered === 0 ? [] : [[`${recovered} recovered`, display.style.green(`${recovered} recovered`)] as const]
   const held = heldBy === null ? '' : `held by ${plainText(heldBy.gate)} (${plainText(heldBy.reason)})`
   const why = isPaused ? 'paused by hand' : held
-  const all = [...(why === '' ? [] : [[why, look.style.yellow(why)] as const]), ...parts, ...again]
+  const all = [...(why === '' ? [] : [[why, display.style.yellow(why)] as const]), ...parts, ...again]
   return all.length === 0 ? [] : [joined(' '.repeat(LABEL), (text) => text, all, cells < NARROW ? ' ' : '  ', cells)]
 }
 
@@ -76,15 +82,15 @@ function itemLine(
   { key, attempt, startedAtMs }: ActiveMap['running'][number],
   nowMs: number,
   cells: number,
-  look: Look,
+  display: Display,
 ): string {
   const gap = cells < NARROW ? ' ' : '  '
   const shown = cutText(plainText(key, 200), Math.min(MAX_KEY, Math.max(8, cells >> 1)))
   const since = elapsed(nowMs - startedAtMs)
-  const again = attempt > 1 ? look.style.yellow(`attempt ${attempt}`) : ''
+  const again = attempt > 1 ? display.style.yellow(`attempt ${attempt}`) : ''
   const parts = [
     [shown, shown] as const,
-    [since, look.style.dim(since)] as const,
+    [since, display.style.dim(since)] as const,
     [attempt > 1 ? `attempt ${attempt}` : '', again] as const,
   ]
   return joined(' '.repeat(LABEL), (text) => text, parts, gap, cells)
@@ -109,7 +115,7 @@ function joined(
   return line
 }
 
-export function drawBar(share: number, cells: number, { blocks }: Look): string {
+export function drawBar(share: number, cells: number, { blocks }: Display): string {
   const full = Math.floor(share * cells)
   const [solid, open] = blocks ? ['█', '░'] : ['#', '.']
   return `[${solid.repeat(full)}${open.repeat(cells - full)}]`

@@ -156,6 +156,9 @@ export class RunModel {
       case 'item_failed':
       case 'breaker_changed':
       case 'budget_denied':
+      case 'group_waiting':
+      case 'store_away':
+      case 'store_back':
         return
     }
   }

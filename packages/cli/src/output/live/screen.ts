@@ -3,9 +3,9 @@
  *
  * Invariants: a picture is one write, and over what was there line by line, so that nothing flickers; nothing is changed
  * that would have to be put back, so that a process killed at any moment leaves a terminal as it was: breaking of lines is
- * switched off and on again within the write. Imports widths and the world's types.
+ * switched off and on again within the write. Imports widths and the types of process IO.
  */
-import type { Output } from '../../world.js'
+import type { Output } from '../../process-io.js'
 import { textWidth } from '../width.js'
 
 const NO_BREAKS = '\u001b[?7l'

@@ -5,7 +5,7 @@
 import type { StepState } from '@reprise/workflow'
 import { failureText, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { countdown, elapsed } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
 import { cutText, padText, textWidth } from '../width.js'
@@ -69,7 +69,7 @@ export function endedCells(step: EndedStep, name: string): StepCells {
 }
 
 /** Lines of at most so many cells. */
-export function layOut(rows: readonly StepCells[], cells: number, look: Look): string[] {
+export function layOut(rows: readonly StepCells[], cells: number, display: Display): string[] {
   const [isNarrow, isWide] = [cells < NARROW, cells >= WIDE]
   const gap = isNarrow ? ' ' : '  '
   const worded = (word: string, figure: string): string => (isWide && figure !== '' ? `${word} ${figure}` : figure)
@@ -86,15 +86,15 @@ export function layOut(rows: readonly StepCells[], cells: number, look: Look): s
   // What failed says more than how long it was waited for.
   const waited = cells - besides - name - widest('waited') - 2 * gap.length < MIN_REST ? 0 : widest('waited')
   return shown.map((row) => {
-    const paint = stepPaint(row.state, look)
+    const paint = stepPaint(row.state, display)
     const columns: readonly (readonly [text: string, cells: number, paint?: (text: string) => string])[] = [
-      [stepLabel(row.state, look), LABEL, paint],
-      [row.name, name, look.style.bold],
+      [stepLabel(row.state, display), LABEL, paint],
+      [row.name, name, display.style.bold],
       [row.attempt, attempt],
       [row.timing, timed],
       [row.waited, waited],
     ]
-    return line(columns, row, gap, cells, look)
+    return line(columns, row, gap, cells, display)
   })
 }
 
@@ -103,7 +103,7 @@ function line(
   row: StepCells,
   gap: string,
   cells: number,
-  look: Look,
+  display: Display,
 ): string {
   let text = ''
   let left = cells
@@ -115,7 +115,7 @@ function line(
   }
   const rest = left - gap.length < MIN_REST ? '' : cutText(row.rest, left - gap.length)
   if (rest === '') return text.trimEnd()
-  return text + gap + (row.state === 'failed' ? look.style.red(rest) : look.style.dim(rest))
+  return text + gap + (row.state === 'failed' ? display.style.red(rest) : display.style.dim(rest))
 }
 
 function attemptText({ attempt, attempts }: { readonly attempt: number; readonly attempts: number }): string {

@@ -2,7 +2,7 @@
 import type { Json } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 import { flatText } from '../flat-text.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { padText } from '../width.js'
 
 export interface EventRow {
@@ -15,7 +15,7 @@ export interface EventRow {
 const TYPE_CELLS = 16
 const STEP_CELLS = 12
 
-export function eventLine({ timeMs, type, step, detail }: EventRow, { style }: Look): string {
+export function eventLine({ timeMs, type, step, detail }: EventRow, { style }: Display): string {
   const cells = [
     style.dim(new Date(timeMs).toISOString()),
     style.bold(padText(plainText(type), TYPE_CELLS)),

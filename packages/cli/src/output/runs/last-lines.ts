@@ -2,7 +2,7 @@
 import type { RunView } from '@reprise/workflow'
 import { failureLines } from '@reprise/workflow/internal'
 import type { FailureRecord } from 'reprise/durable'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import type { CommandWords } from '../next-commands.js'
 import { wrapCommand, wrapText } from '../wrap.js'
 
@@ -11,7 +11,7 @@ export function errorLines(
   title: string,
   failure: FailureRecord | null,
   table: readonly string[],
-  { screen }: Look,
+  { screen }: Display,
 ): string[] {
   if (failure === null) return []
   const [first = '', ...rest] = failureLines(failure)
@@ -23,7 +23,7 @@ export function errorLines(
 /** How a run that was interrupted goes on. */
 export function resumeLines(
   { id, state }: Pick<RunView, 'id' | 'state'>,
-  { style, screen }: Look,
+  { style, screen }: Display,
   command: CommandWords,
 ): string[] {
   return state === 'interrupted' ? ['', ...wrapCommand(`${style.cyan('next:')} `, command(['resume', id]), screen)] : []

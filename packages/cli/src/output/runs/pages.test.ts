@@ -111,6 +111,15 @@ import  run nightly-7
 `)
 })
 
+test('steps that are not listed are counted, with the command that lists them', () => {
+  const command = (words: readonly string[]): string => `reprise ${words.join(' ')}`
+  const lines = runPage(RUN, NOW, terminal(80), command, 1200)
+  expect(text(lines)).toContain(`\n  1200 more steps not listed\n  all steps: reprise show nightly-7 --all\n`)
+  const none = text(runPage({ ...RUN, steps: [] }, NOW, terminal(80), command, 1))
+  expect(none).toContain(`\n\n  1 step not listed\n  all steps: reprise show nightly-7 --all\n`)
+  expect(none).not.toContain('no steps')
+})
+
 test('a run in a pipe is a table without pictures, and nothing is left out', () => {
   expect(text(runPage(RUN, NOW, PIPE).slice(7))).toBe(`
   step     state         attempts      waited   took   last error
@@ -289,8 +298,8 @@ test('no row of a table is wider than the window, from 40 columns on, and nothin
   const long = { ...load, name: 'a-rather-long-name-of-a-step-日本語の名前' }
   const run = { ...RUN, name: EVIL, id: EVIL, steps: [...RUN.steps, evil, long], params: { evil: EVIL } }
   for (const columns of [40, 50, 60, 70, 80, 100, 120, 200]) {
-    const look = terminal(columns)
-    const pages = [runPage(run, NOW, look), stepPage(run, evil, NOW, look), stepPage(run, send, NOW, look)]
+    const display = terminal(columns)
+    const pages = [runPage(run, NOW, display), stepPage(run, evil, NOW, display), stepPage(run, send, NOW, display)]
     for (const line of pages.flatMap((lines) => lines.slice(lines.indexOf('') + 1))) {
       expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e]/u)
       if (!line.startsWith('  log:')) expect(textWidth(line)).toBeLessThanOrEqual(columns)

@@ -1,52 +1,55 @@
 /** What a resume is about to do: what is kept, run again and waited for. Imports words and types. */
 import { type MapPreview, plural, type ResumePreview, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { countdown } from '../relative-time.js'
 import { wrapText } from '../wrap.js'
 
 /** Of each kind, so many are named. */
 const MAX_NAMED = 12
 
-export function resumePreview(preview: ResumePreview, nowMs: number, look: Look): string[] {
-  const { style } = look
-  const { run, kept, rerun, waiting, denied, reset, pending, maps, budgetLeft, warnings } = preview
+export function resumePreview(preview: ResumePreview, nowMs: number, display: Display): string[] {
+  const { style } = display
+  const { run, kept, rerun, waiting, denied, reset, repeated, pending, maps, budgetLeft, warnings } = preview
   const limited = budgetLeft.map(({ step, expiresAtMs }) => `${name(step)} ${leftText(expiresAtMs - nowMs)}`)
   const rows: readonly (readonly [lead: string, text: string])[] = [
     ['kept', kept === 0 ? '' : `${plural(kept, 'step')} that succeeded`],
-    ['fresh attempts', named(reset.map(name), look)],
+    ['fresh attempts', named(reset.map(name), display)],
+    ['once more', named(repeated.map(name), display)],
     [
       'run again',
       named(
         rerun.map(({ step, attempt, of }) => `${name(step)} (attempt ${attempt}/${of}, interrupted)`),
-        look,
+        display,
       ),
     ],
     [
       'waiting',
       named(
         waiting.map((one) => waitingText(one, nowMs)),
-        look,
+        display,
       ),
     ],
     [
       'not retried',
       named(
         denied.map(({ step, reason }) => `${name(step)}, ${reason.replaceAll('_', ' ')}`),
-        look,
+        display,
       ),
     ],
     ['pending', pending === 0 ? '' : plural(pending, 'step')],
     ...maps.map((map) => [`items of ${name(map.map)}`, mapText(map)] as const),
-    ['retry budget', named(limited, look)],
+    ['retry budget', named(limited, display)],
   ]
   const shown = rows.filter(([, text]) => text !== '')
   const widest = shown.reduce((most, [lead]) => Math.max(most, lead.length), 0)
   return [
     `Resuming run ${style.bold(plainText(run))}`,
-    ...shown.flatMap(([lead, text]) => wrapText(`  ${style.dim(lead.padEnd(widest))}  `, text, look.width)),
+    ...shown.flatMap(([lead, text]) => wrapText(`  ${style.dim(lead.padEnd(widest))}  `, text, display.width)),
     ...(shown.length === 0 ? ['  nothing is left to do'] : []),
-    ...warnings.flatMap((warning) => wrapText(`  ${style.yellow('warning:')} `, plainText(warning, 1000), look.width)),
+    ...warnings.flatMap((warning) =>
+      wrapText(`  ${style.yellow('warning:')} `, plainText(warning, 1000), display.width),
+    ),
   ]
 }
 
@@ -88,7 +91,7 @@ function name(step: string): string {
   return plainText(step, 60)
 }
 
-function named(texts: readonly string[], { verbose }: Look): string {
+function named(texts: readonly string[], { verbose }: Display): string {
   const left = texts.length - MAX_NAMED
   if (verbose || left <= 0) return texts.join(', ')
   return `${texts.slice(0, MAX_NAMED).join(', ')}, … and ${left} more`

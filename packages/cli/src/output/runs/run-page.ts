@@ -3,6 +3,7 @@ import {
   failureReason,
   failureText,
   type MapView,
+  plural,
   roundedDuration,
   type RunDetail,
   type StepView,
@@ -12,12 +13,12 @@ import {
 import { plainText } from 'reprise/internal'
 import { fitTable, type FittedColumn } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
 import { coarseDuration, countdown, relativeTime } from '../relative-time.js'
 import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
 import { cutText } from '../width.js'
-import { titleLines, wrapText } from '../wrap.js'
+import { titleLines, wrapCommand, wrapText } from '../wrap.js'
 import { errorLines, resumeLines } from './last-lines.js'
 import { mapFacts, mapNextLines } from './map-facts.js'
 import { runAxis } from './run-axis.js'
@@ -27,39 +28,59 @@ import { drawStep, paintStep } from './waterfall.js'
 const MIN_SCREEN = 70
 const MAX_BAR = 40
 
-export function runPage(run: RunDetail, nowMs: number, look: Look, command: CommandWords = plainCommand): string[] {
-  const { style } = look
-  const title = titleLines(style.bold(plainText(run.name)), style.dim(`run ${plainText(run.id)}`), look)
-  const table =
-    run.steps.length === 0 ? ['  This run has no steps.'] : fitTable(columns(run, nowMs, look), run.steps, look)
+/** `unlisted`: steps of the run that are not among its `steps` here. */
+export function runPage(
+  run: RunDetail,
+  nowMs: number,
+  display: Display,
+  command: CommandWords = plainCommand,
+  unlisted = 0,
+): string[] {
+  const { style } = display
+  const title = titleLines(style.bold(plainText(run.name)), style.dim(`run ${plainText(run.id)}`), display)
+  const none = unlisted === 0 ? ['  This run has no steps.'] : []
+  const table = run.steps.length === 0 ? none : fitTable(columns(run, nowMs, display), run.steps, display)
   return [
     ...title,
-    ...factLines(run, nowMs, look),
+    ...factLines(run, nowMs, display),
     '',
     ...table,
-    ...run.steps.flatMap((step) => (step.map ? ['', ...mapFacts(step, look)] : [])),
-    ...runError(run, table, look),
-    ...outputLines(run, look),
-    ...mapNextLines({ id: run.id, isRunning: run.state === 'running' }, run.steps, look, command),
-    ...resumeLines(run, look, command),
+    ...unlistedLines(run, unlisted, display, command),
+    ...run.steps.flatMap((step) => (step.map ? ['', ...mapFacts(step, display)] : [])),
+    ...runError(run, table, display),
+    ...outputLines(run, display),
+    ...mapNextLines({ id: run.id, isRunning: run.state === 'running' }, run.steps, display, command),
+    ...resumeLines(run, display, command),
   ]
 }
 
-function runError({ steps, failedStep }: RunDetail, table: readonly string[], look: Look): string[] {
+function unlistedLines({ id, steps }: RunDetail, unlisted: number, display: Display, command: CommandWords): string[] {
+  if (unlisted === 0) return []
+  const { style, screen } = display
+  const text = `${plural(unlisted, steps.length === 0 ? 'step' : 'more step')} not listed`
+  return [
+    ...wrapText('  ', text, screen),
+    ...wrapCommand(`  ${style.cyan('all steps:')} `, command(['show', id, '--all']), screen),
+  ]
+}
+
+function runError({ steps, failedStep }: RunDetail, table: readonly string[], display: Display): string[] {
   const failed = steps.find(({ id }) => id === failedStep)
-  return failed === undefined ? [] : errorLines(`last error of ${plainText(failed.name)}`, failed.failure, table, look)
+  return failed === undefined
+    ? []
+    : errorLines(`last error of ${plainText(failed.name)}`, failed.failure, table, display)
 }
 
 /** A long value is cut: `--json` has all of it. */
-function outputLines({ outputs, outputsError }: RunDetail, look: Look): string[] {
-  if (outputsError !== null) return ['', ...wrapText('  ', `no outputs: ${plainText(outputsError)}`, look.screen)]
+function outputLines({ outputs, outputsError }: RunDetail, display: Display): string[] {
+  if (outputsError !== null) return ['', ...wrapText('  ', `no outputs: ${plainText(outputsError)}`, display.screen)]
   const entries = Object.entries(outputs ?? {})
   if (entries.length === 0) return []
   const rows = entries.map(([name, value]) => `  ${plainText(name)} = ${flatText(value)}`)
-  return ['', '  outputs', ...rows.map((row) => look.style.dim(cutText(row, look.screen)))]
+  return ['', '  outputs', ...rows.map((row) => display.style.dim(cutText(row, display.screen)))]
 }
 
-function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
+function factLines(run: RunDetail, nowMs: number, display: Display): string[] {
   const { state, startedAtMs, endedAtMs, resumes, owner, file, params } = run
   const failed = run.steps.find(({ id }) => id === run.failedStep)
   const why = failureReason(run.failedStep, { ...failed, stopReason: run.stopReason })
@@ -77,11 +98,11 @@ function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
     file === null ? '' : `from ${plainText(file)}`,
     Object.keys(params).length === 0 ? '' : `with ${flatText(params)}`,
   ]
-  const head = `${runPaint(state, look)(runLabel(state, look))}${why === '' ? '' : `: ${why}`}`
+  const head = `${runPaint(state, display)(runLabel(state, display))}${why === '' ? '' : `: ${why}`}`
   return [
-    ...wrapText('  ', head, look.screen),
-    ...wrapText('  ', countWords(run.counts, look), look.screen),
-    ...facts.filter((text) => text !== '').flatMap((text) => wrapText('  ', text, look.width)),
+    ...wrapText('  ', head, display.screen),
+    ...wrapText('  ', countWords(run.counts, display), display.screen),
+    ...facts.filter((text) => text !== '').flatMap((text) => wrapText('  ', text, display.width)),
   ]
 }
 
@@ -89,17 +110,17 @@ function stepCell({ name, part }: StepView): string {
   return part === undefined ? plainText(name) : `${plainText(name)} (${part})`
 }
 
-function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepView>[] {
-  const { style } = look
+function columns(run: RunDetail, nowMs: number, display: Display): FittedColumn<StepView>[] {
+  const { style } = display
   const bar: FittedColumn<StepView>[] = []
-  if (look.bars && look.screen >= MIN_SCREEN) {
-    const axis = runAxis(run, Math.min(MAX_BAR, look.screen >> 2))
-    const cell = (step: StepView): string => drawStep(step, axis, nowMs, look)
-    bar.push({ title: '', cell, paint: () => (text) => paintStep(text, look), expendable: 2 })
+  if (display.bars && display.screen >= MIN_SCREEN) {
+    const axis = runAxis(run, Math.min(MAX_BAR, display.screen >> 2))
+    const cell = (step: StepView): string => drawStep(step, axis, nowMs, display)
+    bar.push({ title: '', cell, paint: () => (text) => paintStep(text, display), expendable: 2 })
   }
   return [
     { title: 'step', cell: stepCell, paint: () => style.bold, least: 10 },
-    { title: 'state', cell: (step) => stepLabel(step.state, look), paint: (step) => stepPaint(step.state, look) },
+    { title: 'state', cell: (step) => stepLabel(step.state, display), paint: (step) => stepPaint(step.state, display) },
     { title: 'attempts', align: 'right', cell: attempts },
     { title: 'waited', align: 'right', cell: (step) => waitedText(step.waitedMs, step.retryBudgetMs), expendable: 4 },
     { title: 'took', align: 'right', cell: took, expendable: 3 },

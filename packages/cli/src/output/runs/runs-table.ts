@@ -3,7 +3,7 @@ import type { RunView } from '@reprise/workflow'
 import { isShownTime, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { fitTableWithIds, type FittedColumn } from '../fitted-table.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
 import { relativeTime } from '../relative-time.js'
 import { runLabel, runPaint } from '../state-words.js'
@@ -16,23 +16,28 @@ const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'interrupted', '
 export function runsTable(
   runs: readonly RunView[],
   nowMs: number,
-  look: Look,
+  display: Display,
   command: CommandWords = plainCommand,
 ): string[] {
   if (runs.length === 0) return ['There are no runs.']
-  const { style } = look
+  const { style } = display
   const id: FittedColumn<RunView> = { title: 'run', cell: (run) => plainText(run.id), paint: () => style.bold }
-  const table = fitTableWithIds([id], runColumns(runs, nowMs, look), runs, look)
+  const table = fitTableWithIds([id], runColumns(runs, nowMs, display), runs, display)
   const interrupted = runs.filter(({ state }) => state === 'interrupted')
   const [first] = interrupted
   if (first === undefined) return table
-  return [...table, ...resumeLines(interrupted.length === 1 ? first : { ...first, id: 'RUN' }, look, command)]
+  return [...table, ...resumeLines(interrupted.length === 1 ? first : { ...first, id: 'RUN' }, display, command)]
 }
 
 /** The name of the workflow goes early: ids begin with it, unless they were given by hand. */
-function runColumns(runs: readonly RunView[], nowMs: number, look: Look): FittedColumn<RunView>[] {
+function runColumns(runs: readonly RunView[], nowMs: number, display: Display): FittedColumn<RunView>[] {
   return [
-    { title: 'state', cell: (run) => runLabel(run.state, look), paint: (run) => runPaint(run.state, look), least: 13 },
+    {
+      title: 'state',
+      cell: (run) => runLabel(run.state, display),
+      paint: (run) => runPaint(run.state, display),
+      least: 13,
+    },
     { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 4 },
     { title: 'steps', align: 'right', cell: stepsText, expendable: 3 },
     ...(runs.some(({ items }) => items !== null)
@@ -43,7 +48,7 @@ function runColumns(runs: readonly RunView[], nowMs: number, look: Look): Fitted
     ...timeColumn('waited', runs, ({ waitedMs }) => waitedMs),
     ...timeColumn('down', runs, ({ downMs }) => downMs),
     { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 5 },
-    { title: 'why', cell: whyText, least: look.screen < NARROW ? 20 : 36 },
+    { title: 'why', cell: whyText, least: display.screen < NARROW ? 20 : 36 },
   ]
 }
 

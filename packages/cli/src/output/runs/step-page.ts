@@ -10,7 +10,7 @@ import {
 } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { fitTable, type FittedColumn } from '../fitted-table.js'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
 import { pathFromHere } from '../path-from-here.js'
 import { countdown, relativeTime } from '../relative-time.js'
@@ -22,25 +22,25 @@ export function stepPage(
   run: RunDetail,
   step: StepView,
   nowMs: number,
-  look: Look,
+  display: Display,
   command: CommandWords = plainCommand,
 ): string[] {
-  const { style, width } = look
+  const { style, width } = display
   const kind = step.kind === 'item' ? 'item' : `${step.kind} step`
   const about = style.dim(`${plainText(kind)} of run ${plainText(run.id)}`)
   const rows = withMarks(step.history, run.resumedAtMs, nowMs)
-  const table = rows.length === 0 ? [`  ${withoutAttempts(step)}`] : fitTable(columns(nowMs, look), rows, look)
+  const table = rows.length === 0 ? [`  ${withoutAttempts(step)}`] : fitTable(columns(nowMs, display), rows, display)
   const { log } = step
   return [
-    ...titleLines(style.bold(plainText(step.name)), about, look),
-    ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
+    ...titleLines(style.bold(plainText(step.name)), about, display),
+    ...facts(step, nowMs, display).flatMap((text) => wrapText('  ', text, width)),
     '',
     ...table,
-    ...lastError(step, table, look),
-    ...(log === null || look.verbose
+    ...lastError(step, table, display),
+    ...(log === null || display.verbose
       ? []
-      : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, look.screen)]),
-    ...resumeLines(run, look, command),
+      : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, display.screen)]),
+    ...resumeLines(run, display, command),
   ]
 }
 
@@ -49,13 +49,13 @@ function withoutAttempts({ state, attempts }: StepView): string {
   return 'No attempt has ended.'
 }
 
-function lastError({ history }: StepView, table: readonly string[], look: Look): string[] {
-  return errorLines('last error', history.findLast(({ failure }) => failure !== null)?.failure ?? null, table, look)
+function lastError({ history }: StepView, table: readonly string[], display: Display): string[] {
+  return errorLines('last error', history.findLast(({ failure }) => failure !== null)?.failure ?? null, table, display)
 }
 
-function facts(step: StepView, nowMs: number, look: Look): string[] {
+function facts(step: StepView, nowMs: number, display: Display): string[] {
   const { state, stopReason, attempts, attemptsAllowed, waitedMs, retryBudgetMs, generation, nextAttemptAtMs } = step
-  const label = stepPaint(state, look)(stepLabel(state, look))
+  const label = stepPaint(state, display)(stepLabel(state, display))
   const counts = [
     `attempt ${attempts}/${attemptsAllowed}`,
     waitedMs === 0 ? '' : `waited ${waitedText(waitedMs, retryBudgetMs)}`,
@@ -89,8 +89,8 @@ function withMarks(
   })
 }
 
-function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
-  const { style } = look
+function columns(nowMs: number, display: Display): FittedColumn<AttemptView>[] {
+  const { style } = display
   const isGood = ({ outcome }: AttemptView): boolean => outcome === 'success'
   const paint = (attempt: AttemptView): ((text: string) => string) =>
     isGood(attempt) ? style.green : attempt.outcome === 'interrupted' ? style.yellow : style.red
@@ -101,7 +101,7 @@ function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
     { title: 'took', align: 'right', cell: took },
     { title: 'outcome', cell: ({ outcome }) => plainText(outcome), paint },
     { title: 'failure', cell: ({ failure }) => failureText(failure), least: 12, expendable: 3 },
-    ...(look.verbose
+    ...(display.verbose
       ? [
           {
             title: 'log',

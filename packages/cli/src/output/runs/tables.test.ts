@@ -103,13 +103,23 @@ test('what waits says which attempt, how long, of which budget, and why', () => 
 `)
 })
 
-const open: BreakerView = { name: 'api', state: 'open', failures: 3, failureThreshold: 3, halfOpenAtMs: NOW + 12_000 }
+const open: BreakerView = {
+  ...{ name: 'api', state: 'open', failures: 3, failureThreshold: 3 },
+  ...{ halfOpenAtMs: NOW + 12_000, lastFailureAtMs: NOW - 18_000 },
+}
 
 test('breakers say when they try again', () => {
-  const closed: BreakerView = { ...open, name: 'warehouse', state: 'closed', failures: 1, failureThreshold: null }
+  const closed: BreakerView = {
+    ...open,
+    name: 'warehouse',
+    state: 'closed',
+    failures: 1,
+    failureThreshold: null,
+    lastFailureAtMs: null,
+  }
   expect(text(breakersTable([open, closed], NOW, PIPE))).toBe(`
-  breaker     state    failures   tries again
-  api         open       3 of 3        in 12s
+  breaker     state    failures   last failed   tries again
+  api         open       3 of 3       18s ago        in 12s
   warehouse   closed          1
 `)
 })
@@ -140,6 +150,7 @@ const PREVIEW: ResumePreview = {
   kept: 2,
   denied: [{ step: 'pay', reason: 'retry_budget_exhausted' }],
   reset: [],
+  repeated: [],
   rerun: [{ step: 'send', attempt: 2, of: 5 }],
   waiting: [
     { step: 'report', attempt: 3, of: 5, nextAttemptAtMs: NOW + 4000 },
@@ -186,17 +197,17 @@ test('an event is a line with its time in full', () => {
 
 test('no table is wider than the window, from 40 columns on, and nothing is obeyed by a terminal', () => {
   for (const columns of [40, 50, 60, 80, 120]) {
-    const look = terminal(columns)
+    const display = terminal(columns)
     const tables = [
-      runsTable([failed, running, interrupted, { ...failed, id: EVIL, name: EVIL, failedStep: EVIL }], NOW, look),
+      runsTable([failed, running, interrupted, { ...failed, id: EVIL, name: EVIL, failedStep: EVIL }], NOW, display),
       retryingTable(
         [waiting, parked, { ...waiting, scope: EVIL, id: EVIL, failure: { name: '', message: EVIL } }],
         NOW,
-        look,
+        display,
       ),
-      breakersTable([open, { ...open, name: EVIL.repeat(9) }], NOW, look),
-      budgetsTable([{ name: EVIL, type: EVIL, state: { [EVIL]: EVIL.repeat(9) } }], look),
-      resumePreview({ ...PREVIEW, run: EVIL, reset: [EVIL], warnings: [EVIL] }, NOW, look),
+      breakersTable([open, { ...open, name: EVIL.repeat(9) }], NOW, display),
+      budgetsTable([{ name: EVIL, type: EVIL, state: { [EVIL]: EVIL.repeat(9) } }], display),
+      resumePreview({ ...PREVIEW, run: EVIL, reset: [EVIL], warnings: [EVIL] }, NOW, display),
     ]
     for (const line of tables.flat()) {
       // An id is never cut.

@@ -1,6 +1,6 @@
 /** A step on the line of its run's time: runs solid, waits hatched, resumes as a divider. Imports the axis and styles. */
 import type { StepView } from '@reprise/workflow/internal'
-import type { Look } from '../look.js'
+import type { Display } from '../display.js'
 import type { RunAxis } from './run-axis.js'
 
 interface Signs {
@@ -13,7 +13,7 @@ const BLOCKS: Signs = { solid: '█', hatched: '░', divider: '┊' }
 const ASCII: Signs = { solid: '#', hatched: '~', divider: '|' }
 
 /** Exactly as many cells as the axis has, without colours. */
-export function drawStep(step: StepView, axis: RunAxis, nowMs: number, { blocks }: Pick<Look, 'blocks'>): string {
+export function drawStep(step: StepView, axis: RunAxis, nowMs: number, { blocks }: Pick<Display, 'blocks'>): string {
   const signs = blocks ? BLOCKS : ASCII
   const line = Array.from({ length: axis.cells }, () => ' ')
   const fill = (fromMs: number, toMs: number, sign: string): void => {
@@ -29,7 +29,7 @@ export function drawStep(step: StepView, axis: RunAxis, nowMs: number, { blocks 
   return line.join('')
 }
 
-export function paintStep(line: string, { style, blocks }: Pick<Look, 'style' | 'blocks'>): string {
+export function paintStep(line: string, { style, blocks }: Pick<Display, 'style' | 'blocks'>): string {
   const { solid, hatched, divider } = blocks ? BLOCKS : ASCII
   const runs = new RegExp(`[${solid}]+|[${hatched}]+|[${divider}]`, 'g')
   return line.replaceAll(runs, (run) =>

@@ -1,12 +1,13 @@
 /** Executes a job with local worker groups until it has completed, or until a person stops it. Imports the jobs package. */
 import type { Jobs } from '@reprise/jobs'
-import { exitCodeOf } from '@reprise/jobs/internal'
+import { exitCodeOf, operationsOf } from '@reprise/jobs/internal'
 import type { CommandContext } from '../../command-context.js'
 import { EXIT, type ProgramExitCode } from '../../exit-codes.js'
 import { commandWords } from '../../output/next-commands.js'
 import { tellResult } from './tell-result.js'
 import { withSignals } from '../signals.js'
-import { followJob, type Looker } from './follow-job.js'
+import { followJob, type WatchControl } from './follow-job.js'
+import { LOOK_EVERY_MS } from './with-operations.js'
 import { type GroupSettings, startGroups } from './local-groups.js'
 
 export async function executeJob(
@@ -16,20 +17,23 @@ export async function executeJob(
   groups: GroupSettings,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
-  const { world, settings } = context
+  const { io, settings } = context
   const say = (line: string): void => {
-    if (!settings.quiet) world.stderr.write(`${line}\n`)
+    if (!settings.quiet) io.stderr.write(`${line}\n`)
   }
-  const resume = `Resume with: ${commandWords(settings, world.env)(['resume', id])}`
+  const resume = `Resume with: ${commandWords(settings, io.env)(['resume', id])}`
   const words = {
     onFirst: () => say('Stopping: the running workflows are stopped, and run again after a resume.'),
     onSecond: () => say(`Stopped at once. ${resume}`),
     onLoss: () => say(`The output was closed: stopping. ${resume}`),
   }
   return withSignals(async (stop) => {
-    const workers = await startGroups(jobs, datacenters, groups, context)
+    // Of a job that has completed only the result is shown: workers would claim what waits of other jobs.
+    const { state } = await jobs.status(id)
+    const workers = state === 'completed' ? [] : await startGroups(jobs, datacenters, groups, context)
     try {
-      const result = await followJob(jobs, id, lookerFor(stop.signal), context)
+      const access = { waiting: operationsOf(jobs), caller: { by: '' }, lookEveryMs: LOOK_EVERY_MS }
+      const result = await followJob(access, id, lookerFor(stop.signal), context)
       if (result !== undefined) {
         tellResult(result, context)
         return exitCodeOf(result)
@@ -42,9 +46,9 @@ export async function executeJob(
   }, words)
 }
 
-function lookerFor(signal: AbortSignal): Looker {
+function lookerFor(signal: AbortSignal): WatchControl {
   return {
-    isStopped: () => signal.aborted,
+    signal,
     wait: (ms) =>
       new Promise((resolve) => {
         const end = (): void => {

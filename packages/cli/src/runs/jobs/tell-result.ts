@@ -4,10 +4,10 @@ import type { CommandContext } from '../../command-context.js'
 import { writePage } from '../../output/github-commands.js'
 import { resultPage } from '../../output/jobs/job-page.js'
 import { writeJson } from '../../output/json.js'
-import { lookFor } from '../../output/look.js'
+import { displayFor } from '../../output/display.js'
 
-export function tellResult(result: JobResult, { world, settings }: CommandContext): void {
-  if (settings.json) return writeJson(world.stdout, result)
+export function tellResult(result: JobResult, { io, settings }: CommandContext): void {
+  if (settings.json) return writeJson(io.stdout, result)
   if (settings.ndjson) return
-  writePage(world, `${resultPage(result, lookFor(world, settings)).join('\n')}\n`)
+  writePage(io, `${resultPage(result, displayFor(io, settings)).join('\n')}\n`)
 }

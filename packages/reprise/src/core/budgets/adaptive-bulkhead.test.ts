@@ -65,6 +65,7 @@ describe('a budget with a bulkhead', () => {
   ])('%s', (_, answerMs, woken) => {
     const fixture = new AdaptiveFixture({ bulkhead: true }, { fastShare: 1 })
     fixture.succeed(100, answerMs, SECOND)
+    // More than have no fast answer by chance, though these answers were slow.
     fixture.firsts(4, SECOND)
     fixture.pass(250)
     expect(fixture.firsts(2, SECOND)).toBe(1)

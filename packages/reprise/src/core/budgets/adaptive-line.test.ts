@@ -208,20 +208,29 @@ describe('a dependency that receives no attempts', () => {
   })
 
   it.each([
-    [11_000, 5000],
-    [1500, 1000],
+    [11_000, [1000, 2000, 4000, 5000, 5000]],
+    [1500, [1000, 1000]],
     // Ten calls' time at 0.1 calls a second, a call half a second ago and this one: 0.3 / e ** 0.1 + 0.2 a second.
-    [Infinity, 21_211],
-  ])('is probed by a first attempt with %d ms left in time to help it, after %d ms', (leftMs, ms) => {
-    const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 0.1 })
-    fixture.firsts(1, { attemptTimeoutMs: 1000 })
-    const startMs = fixture.now
-    fixture.pass(500)
-    const limits = { attemptTimeoutMs: 1000, deadlineMs: fixture.now + leftMs }
-    expect(fixture.ask(1, limits)).toEqual({ allowed: false, reason: 'no_slot' })
-    fixture.park('first', 1, limits)
-    expect(fixture.budget.wakeAtMs() - startMs).toBeCloseTo(ms, 0)
-  })
+    [Infinity, [1000, 2000, 4000, 8000, 16_000, 21_211, 21_211]],
+  ])(
+    'is probed by first attempts with %d ms left after one patience, later more seldom but in time to help them',
+    (leftMs, intervals) => {
+      const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 0.1 })
+      fixture.firsts(1, { attemptTimeoutMs: 1000 })
+      let startMs = fixture.now
+      fixture.pass(500)
+      const limits = () => ({ attemptTimeoutMs: 1000, deadlineMs: fixture.now + leftMs })
+      expect(fixture.ask(1, limits())).toEqual({ allowed: false, reason: 'no_slot' })
+      for (const ms of intervals) {
+        fixture.park('first', 1, limits())
+        expect(fixture.budget.wakeAtMs() - startMs).toBeCloseTo(ms, 0)
+        startMs = fixture.now = Math.ceil(fixture.budget.wakeAtMs())
+        fixture.budget.poll(fixture.now, () => 0.5)
+        expect(fixture.grants.at(-1)).toEqual({ allowed: true, reason: 'probe' })
+      }
+      expect(fixture.woken).toHaveLength(intervals.length)
+    },
+  )
 
   it('is sent the next retry when a probe succeeds', () => {
     const { fixture, isProbedAfter } = idle()

@@ -7,7 +7,7 @@ import { type AdaptiveBudgetOptions, adaptiveBudget } from './adaptive.js'
 const STATE = {
   waste: 3.5,
   rate: { perSecond: 40, atMs: START_MS },
-  window: { fastShare: 0.75, spells: 3 },
+  window: { fastShare: 0.75, notFast: 0.3, notPrompt: 0.1, late: 0.05, spells: 3 },
   worth: { help: 0.5, firsts: 0.9, late: 0.01, value: 0.4 },
 }
 
@@ -101,7 +101,7 @@ describe('a snapshot of an adaptive budget', () => {
     const fixture = new AdaptiveFixture({ bulkhead: true })
     fixture.budget.restore(STATE)
     const limits = { attemptTimeoutMs: 1000 }
-    fixture.firsts(1, limits)
+    fixture.firsts(3, limits)
     fixture.pass(250)
     expect(fixture.ask(1, limits).allowed).toBe(true)
     expect(fixture.ask(1, limits)).toEqual({ allowed: false, reason: 'no_slot' })

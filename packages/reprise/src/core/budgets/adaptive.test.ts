@@ -7,9 +7,9 @@ import { ADAPTIVE_REASONS, adaptiveBudget } from './adaptive.js'
 const NO_CREDIT = { allowed: false, reason: 'no_credit' }
 
 describe('an adaptive budget', () => {
-  it('starts with five waste tokens and credit for one retry', () => {
+  it('starts with two waste tokens and credit for one retry', () => {
     const budget = adaptiveBudget()
-    expect(budget.snapshot()).toMatchObject({ waste: 5, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
+    expect(budget.snapshot()).toMatchObject({ waste: 2, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
     expect([budget.inFlight, budget.parked, budget.maxParkMs, budget.wakeAtMs()]).toEqual([0, 0, 30_000, Infinity])
     expect(budget.allowAttempt(requestAt(1e9, 2))).toBe(ALLOWED)
     expect(budget.allowAttempt(requestAt(1e9, 2))).toEqual(NO_CREDIT)

@@ -70,6 +70,8 @@ const DEPOSIT = 0.2
 /** Tokens that may be kept: what this many seconds of calls deposit, or a few for clients with few calls. */
 const WASTE_SECONDS = 10
 const FEW_TOKENS = 5
+/** Tokens before anything is known. */
+const FIRST_TOKENS = 2
 /** Credit that may be kept, as a share of a second's calls. */
 const CREDIT_SHARE = 0.1
 /** Patiences for which a fast success is evidence that the dependency is well. */
@@ -104,11 +106,13 @@ export class AdaptiveBudget implements Budget {
   private worth = new RetryWorth()
   private readonly firsts = new WaitingLine()
   private readonly retries = new WaitingLine()
-  private waste = FEW_TOKENS
+  private waste = FIRST_TOKENS
   /** One retry before anything is known, so that a program with a single call has one at once. */
   private credit = 1
   private lastFastMs = Infinity
   private probeJitter = 1
+  /** Since the last success. */
+  private probes = 0
   /** The request of the last probe, which paid nothing and gets nothing back. */
   private probed: BudgetRequest | undefined = undefined
   /** Of the caller that asked last. */
@@ -157,7 +161,7 @@ export class AdaptiveBudget implements Budget {
       this.learn(request, result === 'success', false, now)
       if (result === 'success') this.deposit(request, outcome, share <= FAST_SHARE)
     } else if (result === 'timeout') {
-      this.window.missed(latencyMs, now)
+      this.window.missed(latencyMs, now, this.firsts.size > 0)
       this.learn(request, false, true, now)
     } else this.window.ended()
     if (request === this.probed) this.probed = undefined
@@ -192,6 +196,7 @@ export class AdaptiveBudget implements Budget {
     const place = this.nextOf(line, now)
     if (place === undefined || now < this.probeAtMs()) return
     this.probeJitter = LEAST_JITTER + random()
+    this.probes++
     line.leave(place)
     this.window.started(now)
     this.probed = place.waiter.request
@@ -282,12 +287,17 @@ export class AdaptiveBudget implements Budget {
     return line.next(now, this.window.answerMs)
   }
 
-  /** First attempts in line are probed for in time to help them; a retry waits until no call of its client would tell as much. */
+  /**
+   * A retry waits until no call of its client would tell as much. First attempts in line are probed for after one patience
+   * at first, since what looks like an outage to a client with few calls is often chance, and always in time to help them.
+   */
   private probeAtMs(first: Pick<Waiter, 'deadlineMs' | 'joinedMs'> | undefined = this.firsts.peek()?.waiter): number {
+    const { patienceMs } = this
     const { latest } = this.rate
-    const usualMs = latest === 0 ? this.patienceMs : Math.max(this.patienceMs, (PROBE_CALLS * 1000) / latest)
-    const spareMs = first === undefined ? Infinity : (first.deadlineMs - first.joinedMs - this.patienceMs) / 2
-    const intervalMs = Math.min(usualMs, Math.max(this.patienceMs, spareMs))
+    const usualMs = latest === 0 ? patienceMs : Math.max(patienceMs, (PROBE_CALLS * 1000) / latest)
+    const growingMs = first === undefined ? Infinity : patienceMs * 2 ** this.probes
+    const spareMs = first === undefined ? Infinity : (first.deadlineMs - first.joinedMs - patienceMs) / 2
+    const intervalMs = Math.min(usualMs, growingMs, Math.max(patienceMs, spareMs))
     return this.window.lastStartMs + intervalMs * this.probeJitter
   }
 
@@ -303,6 +313,7 @@ export class AdaptiveBudget implements Budget {
 
   private deposit(request: BudgetRequest, { now, won }: AttemptOutcome, isFast: boolean): void {
     this.waste += DEPOSIT * this.worth.value
+    this.probes = 0
     if (!isFast) return
     const hasHelped = !isFirstLaunch(request) && (request.kind === 'retry' || won)
     if (hasHelped && request !== this.probed) this.waste += this.tokensFor(costOf(request), now)

@@ -61,7 +61,7 @@ class ClosedWindow {
 
   /** Attempts that started before run into their time limits now. */
   missNow(count: number): this {
-    for (let i = 0; i < count; i++) this.window.missed(PATIENCE_MS, this.now)
+    for (let i = 0; i < count; i++) this.window.missed(PATIENCE_MS, this.now, false)
     return this
   }
 

@@ -1,9 +1,11 @@
 /** When attempts are held for want of answers, and what an answer takes. */
 import { describe, expect, it } from 'vitest'
 import {
+  capacity,
   FAST,
   fill,
   hasRoom,
+  knowing,
   PATIENCE_MS,
   SLOW,
   UNLIMITED,
@@ -17,7 +19,7 @@ describe('the attempts in flight', () => {
   it('are those that started and have not ended in any way', () => {
     const window = usuallyFast(5)
     window.ended()
-    window.missed(PATIENCE_MS, 10)
+    window.missed(PATIENCE_MS, 10, false)
     window.answered(true, FAST, FAST * PATIENCE_MS, 10, false)
     window.answered(false, FAST, FAST * PATIENCE_MS, 10, false)
     expect(window.inFlight).toBe(1)
@@ -68,9 +70,29 @@ describe('an open window', () => {
     ['fast failures', false, FAST],
   ])('closes despite %s', (_, ok, share) => {
     const window = usuallyFast(3)
-    window.answered(ok, share, share * PATIENCE_MS, 240, false)
+    window.answered(ok, share, share * PATIENCE_MS, 240, true)
     expect(fill(window, 250)).toBe(3)
   })
+
+  it.each([
+    [0, 1],
+    [0.2, 2],
+    [0.4, 4],
+  ])(
+    'closes where a share of %d is not fast from %d attempts on that wait for a fast answer or had a slow one',
+    (notFast, least) => {
+      const waiting = (attempts: number): AttemptWindow => knowing({ notFast }, attempts)
+      expect(fill(waiting(least), 250)).toBe(least + 1)
+      if (least > 1) expect(fill(waiting(least - 1), 250)).toBe(UNLIMITED)
+      const answered = waiting(1)
+      for (let now = 10; now <= 10 * least; now += 10) {
+        answered.started(now)
+        answered.answered(true, SLOW, SLOW * PATIENCE_MS, 249, true)
+      }
+      answered.started(249)
+      expect(fill(answered, 250)).toBe(3)
+    },
+  )
 
   it.each([
     ['an attempt that was aborted', (window: AttemptWindow) => window.ended()],
@@ -99,7 +121,7 @@ describe('the time that an answer takes', () => {
   it('is not told by failures and attempts that ran into their time limits', () => {
     const window = usuallyFast(2)
     window.answered(false, SLOW, 500, 500, false)
-    window.missed(PATIENCE_MS, 1000)
+    window.missed(PATIENCE_MS, 1000, false)
     expect(window.answerMs).toBe(0)
   })
 })
@@ -137,8 +159,8 @@ describe('a window without answers', () => {
 
   it('is silent when attempts ran into their time limits and none is left', () => {
     const window = windowOf(1, 2, 0)
-    window.missed(PATIENCE_MS, 1000)
-    window.missed(PATIENCE_MS, 1000)
+    window.missed(PATIENCE_MS, 1000, false)
+    window.missed(PATIENCE_MS, 1000, false)
     expect(hasRoom(window, 1000)).toBe(false)
   })
 
@@ -161,7 +183,7 @@ describe('a window without answers', () => {
   it('opens at half of what was in flight after a silence that outlasted the patience', () => {
     const window = windowOf(1, 10, 0)
     expect(hasRoom(window, 500)).toBe(false)
-    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 990)
+    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 990, false)
     window.started(990)
     window.answered(true, SLOW, SLOW * PATIENCE_MS, 1000, true)
     expect(fill(window, 1000)).toBe(5)
@@ -188,23 +210,21 @@ describe('a window without answers', () => {
     expect(fill(window, 300)).toBe(4)
     for (let i = 0; i < 6; i++) window.started(300)
     expect(hasRoom(window, 500)).toBe(false)
-    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 1400)
+    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 1400, false)
     window.started(1400)
     window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
     expect(fill(window, 1500)).toBe(2)
   })
 
-  it('opens at all that was in flight where slow answers are usual, and widens with every answer', () => {
+  it('opens at all that was in flight where slow answers are usual, and widens by a quarter of an attempt with every answer', () => {
     const window = usuallySlow(10)
     expect(hasRoom(window, 1000)).toBe(false)
-    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 1400)
+    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 1400, false)
     window.started(1400)
     window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
+    expect(fill(window, 1500)).toBe(10)
+    for (let i = 0; i < 3; i++) window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
     expect(fill(window, 1500)).toBe(11)
-    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
-    expect(fill(window, 1500)).toBe(12)
-    for (let i = 0; i < 40; i++) window.missed(PATIENCE_MS, 1500)
-    expect(fill(window, 1500)).toBe(12)
     window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, false)
     expect(fill(window, 1500)).toBe(UNLIMITED)
   })
@@ -217,9 +237,65 @@ describe('a window without answers', () => {
       for (let i = 0; i < 5; i++) window.answered(true, SLOW, SLOW * PATIENCE_MS, now, true)
       // The window has closed around what is in flight.
       expect(fill(window, now + 250)).toBeLessThan(UNLIMITED)
-      expect(window.snapshot()).toEqual({ fastShare: 1, spells: 0 })
+      expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 0 })
     },
   )
+})
+
+describe('a window on a dependency whose answers are often late or slow by nature', () => {
+  it.each([
+    [{ notPrompt: 0.2 }, 2],
+    [{ notPrompt: 0.5 }, 5],
+  ])(
+    'with shares %o takes %d attempts that wait for half of the patience for silence, and fewer for chance',
+    (shares, least) => {
+      expect(hasRoom(knowing(shares, least), 500)).toBe(false)
+      expect(hasRoom(knowing(shares, least - 1), 500)).toBe(true)
+    },
+  )
+
+  it.each([
+    [0.1, 2],
+    [0.24, 3],
+  ])('with a share of %d takes %d late attempts in a row for silence, and fewer for chance', (late, least) => {
+    const after = (count: number): AttemptWindow => {
+      const window = knowing({ late, notPrompt: late }, count)
+      for (let i = 0; i < count; i++) window.missed(PATIENCE_MS, PATIENCE_MS, true)
+      return window
+    }
+    expect(hasRoom(after(least), PATIENCE_MS)).toBe(false)
+    expect(hasRoom(after(least - 1), PATIENCE_MS)).toBe(true)
+  })
+
+  it('learns the shares while no call is held', () => {
+    const window = usuallyFast(0)
+    for (let now = 0; now < 60_000; now += 100) {
+      window.hasRoom(now, PATIENCE_MS)
+      for (let i = 0; i < 10; i++) window.started(now)
+      for (let i = 0; i < 6; i++) window.answered(true, FAST, 0, now, false)
+      for (const share of [SLOW, 0.6]) window.answered(true, share, 0, now, false)
+      for (let i = 0; i < 2; i++) window.missed(PATIENCE_MS, now, false)
+    }
+    const { notFast, notPrompt, late, fastShare } = window.snapshot()
+    expect([notFast, notPrompt, late, fastShare]).toEqual(
+      [0.4, 0.3, 0.2, 0.75].map((share) => expect.closeTo(share, 1)),
+    )
+  })
+
+  it('cuts a window after a silence by a tenth with every late attempt where slow answers are usual and late ones are not', () => {
+    const opened = (late: number): AttemptWindow => {
+      const window = knowing({ fastShare: 0, late }, 100)
+      expect(hasRoom(window, PATIENCE_MS)).toBe(false)
+      for (let i = 0; i < 99; i++) window.missed(PATIENCE_MS, 1400, true)
+      window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
+      expect(fill(window, 1500)).toBe(100)
+      window.missed(PATIENCE_MS, 1500, true)
+      return window
+    }
+    expect(capacity(opened(0), 1500)).toBe(90)
+    expect(capacity(opened(0.125), 1500)).toBe(95)
+    expect(capacity(opened(0.3), 1500)).toBe(100)
+  })
 })
 
 describe('a window on a dependency of which a part is away', () => {
@@ -230,7 +306,7 @@ describe('a window on a dependency of which a part is away', () => {
       window.started(now)
       window.started(now)
       window.answered(true, FAST, 0, now + 50, false)
-      if (now >= PATIENCE_MS) window.missed(PATIENCE_MS, now + 60)
+      if (now >= PATIENCE_MS) window.missed(PATIENCE_MS, now + 60, false)
     }
     while (window.inFlight > 0) window.ended()
     return window
@@ -247,7 +323,7 @@ describe('a window on a dependency of which a part is away', () => {
     for (const late of [0, 10]) {
       const window = withHalfAway()
       for (let i = 0; i < 20; i++) window.started(20_000)
-      for (let i = 0; i < late; i++) window.missed(PATIENCE_MS, 21_000)
+      for (let i = 0; i < late; i++) window.missed(PATIENCE_MS, 21_000, false)
       expect(hasRoom(window, 21_000)).toBe(false)
       expect(window.silent).toBe(true)
     }
@@ -258,9 +334,9 @@ describe('a window on a dependency of which a part is away', () => {
     for (let now = 0; now < 20_000; now += 100) {
       window.started(now)
       window.started(now)
-      window.answered(true, FAST, 0, now + 50, false)
+      window.answered(true, SLOW, 0, now + 50, true)
       // Started when the last answer had come.
-      window.missed(0, now + 60)
+      window.missed(0, now + 60, true)
     }
     window.started(20_000)
     expect(hasRoom(window, 20_600)).toBe(false)

@@ -4,16 +4,18 @@
  * The yardstick is the caller's patience, the time it waits for an answer. An answer is *fast* within a quarter of it and
  * *late* if it does not come within it. Four rules, by what the answers look like:
  *
- * - No fast answer for a quarter of the patience, where fast answers are usual: the window closes around what is in
- *   flight and the attempt that asks, so that a queue at the dependency does not become longer.
+ * - No fast answer for a quarter of the patience, where fast answers are usual, from more attempts than chance explains
+ *   (usual-answers.ts): the window closes around what is in flight and the attempt that asks, so that a queue at the
+ *   dependency does not become longer.
  * - A closed window widens while calls are held: with every fast answer, and with slow ones until most of a round take
  *   longer than when it closed. Then the window is cut, and waits longer before it widens again.
- * - No answer at all for half the patience, from more attempts than chance explains (partial-loss.ts): nothing starts but
- *   probes. If the silence outlasts the patience, the window opens again at half of what was in flight.
+ * - No answer at all for half the patience, from more attempts than chance explains (usual-answers.ts, and partial-loss.ts
+ *   where a part of the dependency is away): nothing starts but probes. If the silence outlasts the patience, the window opens again at half of what was in flight.
  * - A fast answer while no call is held removes the limit.
  *
  * Where fast answers are not usual, slow ones are no sign of trouble: only silence is. O(1) per event. Imports core only.
  */
+import { AnswerGap } from './answer-gap.js'
 import { PartialLoss } from './partial-loss.js'
 import { UsualAnswers, type UsualAnswersState } from './usual-answers.js'
 
@@ -29,6 +31,8 @@ const SLOWER = 1.5
 const MAJORITY = 0.75
 /** A cut takes a window that was too wide by half back to where it was. */
 const CUT = 0.7
+/** The same for a late attempt where slow answers are usual, whose window grows with every answer. */
+const SLOW_CUT = 0.1
 /** Room beyond what is in flight when the window closes: a client with few calls would otherwise close around next to nothing. */
 const SPARE = 1.5
 /** Part of a window that one round of answers widens it by; more was seen to overshoot in a brown-out. */
@@ -52,9 +56,9 @@ export class AttemptWindow {
   /** What a successful answer takes now: a mean in which the last ones count most. */
   answerMs = 0
   private limit = Infinity
-  /** Since when there was no answer, and no fast one, though attempts started; `Infinity` if none did. */
-  private quietSinceMs = Infinity
-  private slowSinceMs = Infinity
+  /** Without any answer, and without a fast one. */
+  private readonly quiet = new AnswerGap()
+  private readonly slow = new AnswerGap()
   private inFlightBeforeSilence = 0
   /** Made when the window closes: most keys never need one. Kept with its cuts until a fast answer shows that all is well. */
   private round: Round | undefined = undefined
@@ -64,27 +68,25 @@ export class AttemptWindow {
   started(now: number): void {
     this.inFlight++
     this.lastStartMs = now
-    if (this.quietSinceMs === Infinity) this.quietSinceMs = now
-    if (this.slowSinceMs === Infinity) this.slowSinceMs = now
+    this.quiet.started(now)
+    this.slow.started(now)
   }
 
   /** An attempt ended without telling anything about the dependency. */
   ended(): void {
     this.leave()
-    if (this.inFlight === 0 && !this.silent) this.quietSinceMs = Infinity
+    if (this.inFlight === 0 && !this.silent) this.quiet.end()
   }
 
   /** Whether an attempt may start. */
   hasRoom(now: number, patienceMs: number): boolean {
     this.patienceMs = patienceMs
-    if (!this.silent && now - this.quietSinceMs >= this.quietMs && !this.loss.explains(this.inFlight)) {
+    if (!this.silent && this.isSilence(now)) {
       this.silent = true
       this.inFlightBeforeSilence = Math.min(this.inFlight, this.limit)
     }
     if (this.silent) return false
-    const isOpen = this.limit === Infinity
-    if (isOpen && this.usual.areFast && now - this.slowSinceMs >= FAST_SHARE * patienceMs)
-      this.close(this.inFlight + SPARE)
+    if (this.limit === Infinity && this.usual.areFast && this.isSlow(now)) this.close(this.inFlight + SPARE)
     return this.inFlight + 1 <= this.limit
   }
 
@@ -96,8 +98,9 @@ export class AttemptWindow {
     const isPrompt = ok && share <= QUIET_SHARE
     this.loss.answered(isPrompt, now - latencyMs)
     if (this.silent) this.endSilence(now)
-    this.quietSinceMs = this.inFlight > 0 ? now : Infinity
-    if (isFast || this.inFlight === 0) this.slowSinceMs = this.quietSinceMs
+    this.quiet.beginAgain(now, this.inFlight)
+    if (isFast || this.inFlight === 0) this.slow.beginAgain(now, this.inFlight)
+    else this.slow.ended++
     if (!ok) return
     this.answerMs += (latencyMs - this.answerMs) / MEAN_ANSWERS
     this.usual.add(isFast, isPrompt, isHolding, now, this.patienceMs)
@@ -105,10 +108,15 @@ export class AttemptWindow {
   }
 
   /** An attempt ran into its time limit. */
-  missed(latencyMs: number, now: number): void {
+  missed(latencyMs: number, now: number, isHolding: boolean): void {
     this.leave()
+    this.quiet.ended++
+    this.slow.ended++
+    this.usual.addLate(isHolding)
     this.loss.missed(now - latencyMs, this.silent)
-    if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE, now - latencyMs, now)
+    if (this.limit === Infinity) return
+    if (this.usual.areSlow) this.limit = Math.max(1, this.limit * (1 - this.usual.surpriseOfLate * SLOW_CUT))
+    else this.count(LATE_SHARE, now - latencyMs, now)
   }
 
   /** What was known of the state of the dependency is old; what answers usually take is not. */
@@ -116,8 +124,8 @@ export class AttemptWindow {
     if (this.inFlight > 0) return
     this.silent = false
     this.limit = Infinity
-    this.quietSinceMs = Infinity
-    this.slowSinceMs = Infinity
+    this.quiet.end()
+    this.slow.end()
     this.round = undefined
   }
 
@@ -131,7 +139,17 @@ export class AttemptWindow {
 
   private leave(): void {
     this.inFlight = Math.max(0, this.inFlight - 1)
-    if (this.inFlight === 0 && !this.silent) this.slowSinceMs = Infinity
+    if (this.inFlight === 0 && !this.silent) this.slow.end()
+  }
+
+  private isSlow(now: number): boolean {
+    return now - this.slow.sinceMs >= FAST_SHARE * this.patienceMs && !this.usual.explainsNoneFast(this.slow.attempts)
+  }
+
+  private isSilence(now: number): boolean {
+    if (now - this.quiet.sinceMs < this.quietMs || this.loss.explains(this.inFlight)) return false
+    const { ended, attempts } = this.quiet
+    return !this.usual.explainsSilence(ended, attempts - ended)
   }
 
   private get quietMs(): number {
@@ -140,15 +158,15 @@ export class AttemptWindow {
 
   private endSilence(now: number): void {
     this.silent = false
-    this.usual.assumeFast()
-    if (now - this.quietSinceMs < this.quietMs + this.patienceMs / 2) return
+    this.usual.assumeFast(this.quiet.ended)
+    if (now - this.quiet.sinceMs < this.quietMs + this.patienceMs / 2) return
     const share = this.usual.areSlow ? 1 : 0.5
     this.close(Math.max(this.inFlight + 1, this.inFlightBeforeSilence * share))
   }
 
   private adjust(share: number, startMs: number, now: number, isHolding: boolean): void {
     if (this.usual.areSlow) {
-      this.limit = isHolding ? this.limit + 1 : Infinity
+      this.limit = isHolding ? this.limit + GROWTH : Infinity
       return
     }
     const isFast = share <= FAST_SHARE

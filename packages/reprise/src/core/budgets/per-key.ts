@@ -35,6 +35,8 @@ export interface PerKeyState {
 
 interface Child extends HeapItem {
   readonly budget: Budget
+  /** Messages that come for every attempt that it allows without a release of its own. */
+  readonly messages: number
   /** Messages still to come for attempts that were allowed: their conclusions, and their ends. */
   pending: number
   parked: number
@@ -135,8 +137,8 @@ export class PerKeyBudget implements Budget {
   private offerWhat(sample: Budget): void {
     const of = (request: BudgetRequest): Child => this.childOf(request.key)
     if (sample.park !== undefined) this.park = (request, wake) => this.parkWith(of(request), request, wake)
-    if (sample.conclude !== undefined) this.conclude = (request, outcome) => this.tell('conclude', request, outcome)
-    if (sample.settle !== undefined) this.settle = (request, outcome) => this.tell('settle', request, outcome)
+    if (sample.conclude !== undefined) this.conclude = (request, outcome) => this.tellConclusion(request, outcome)
+    if (sample.settle !== undefined) this.settle = (request, outcome) => this.tellEnd(request, outcome)
     if (sample.peek !== undefined) this.peek = (request) => of(request).budget.peek?.(request) ?? true
     if (sample.nextAllowedAtMs !== undefined)
       this.nextAllowedAtMs = (request) => of(request).budget.nextAllowedAtMs?.(request)
@@ -144,16 +146,29 @@ export class PerKeyBudget implements Budget {
     this.denialReason = (request) => of(request).budget.denialReason?.(request) ?? ''
   }
 
-  private tell(message: 'conclude' | 'settle', request: BudgetRequest, outcome: AttemptOutcome): void {
-    const child = this.children.get(request.key)
-    // The budget of the key has been forgotten since, and what it gave with it.
-    if (child === undefined) return
-    child.pending = Math.max(0, child.pending - 1)
+  private tellConclusion(request: BudgetRequest, outcome: AttemptOutcome): void {
+    const child = this.toldOf(request)
     try {
-      child.budget[message]?.(request, outcome)
+      child?.budget.conclude?.(request, outcome)
     } finally {
       this.changed(child)
     }
+  }
+
+  private tellEnd(request: BudgetRequest, outcome: AttemptOutcome): void {
+    const child = this.toldOf(request)
+    try {
+      child?.budget.settle?.(request, outcome)
+    } finally {
+      this.changed(child)
+    }
+  }
+
+  /** None if the budget of the key has been forgotten since, and what it gave with it. */
+  private toldOf(request: BudgetRequest): Child | undefined {
+    const child = this.children.get(request.key)
+    if (child !== undefined) child.pending = Math.max(0, child.pending - 1)
+    return child
   }
 
   private parkWith(child: Child, request: BudgetRequest, wake: (grant: Decision) => void): () => void {
@@ -191,10 +206,10 @@ export class PerKeyBudget implements Budget {
   private counted(child: Child, decision: Decision): Decision {
     if (!decision.allowed) return decision
     const { release } = decision
-    const { budget } = child
-    if (budget.conclude !== undefined) child.pending++
-    if (release !== undefined || budget.settle !== undefined) child.pending++
+    child.pending += child.messages
     if (release === undefined) return decision
+    // It takes the place of `settle`.
+    if (child.budget.settle === undefined) child.pending++
     let isOver = false
     return {
       ...decision,
@@ -212,8 +227,8 @@ export class PerKeyBudget implements Budget {
   }
 
   /** To be called after everything that may have changed the wake time of the child. */
-  private changed(child: Child): void {
-    if (child.parked > 0) this.stale.add(child)
+  private changed(child: Child | undefined): void {
+    if (child !== undefined && child.parked > 0) this.stale.add(child)
   }
 
   private readWakeTimes(): void {
@@ -226,16 +241,19 @@ export class PerKeyBudget implements Budget {
   private childOf(key: string): Child {
     let child = this.children.get(key)
     if (child === undefined) {
-      child = { budget: this.makeBudget(), pending: 0, parked: 0, wakeAtMs: Infinity, heapIndex: NOT_KEPT }
+      child = this.makeChild()
       this.children.set(key, child)
     }
     return child
   }
 
-  private makeBudget(): Budget {
+  private makeChild(): Child {
     const budget = this.make()
-    if (isBudget(budget)) return budget
-    throw new BudgetError('perKey: what the function makes has no allowAttempt method, so it is no budget')
+    if (!isBudget(budget)) {
+      throw new BudgetError('perKey: what the function makes has no allowAttempt method, so it is no budget')
+    }
+    const messages = (budget.conclude === undefined ? 0 : 1) + (budget.settle === undefined ? 0 : 1)
+    return { budget, messages, pending: 0, parked: 0, wakeAtMs: Infinity, heapIndex: NOT_KEPT }
   }
 }
 

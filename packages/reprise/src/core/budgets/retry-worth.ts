@@ -9,9 +9,10 @@
  */
 import { expectNumber } from './numbers.js'
 
-/** Retries are few and each tells much; first attempts are many. */
+/** Retries are few and each tells much; first attempts are many. Late ones are noticed sooner, since retries add to what makes them late. */
 const RETRY_MEMORY = 8
 const FIRST_MEMORY = 32
+const LATE_MEMORY = 16
 /** From this share of the success of first attempts on, retries help fully. */
 const HELPFUL = 0.6
 /** From this share of late attempts on, retries only add to a queue. */
@@ -46,8 +47,13 @@ export class RetryWorth {
   }
 
   firstEnded(ok: boolean, isLate: boolean, now: number, patienceMs: number): void {
+    // Most often all is well, and this changes nothing.
+    if (ok && this.firsts === 1 && this.late === 0 && this.value === 1 && this.help >= HELPFUL) {
+      this.atMs = Math.max(now, this.atMs)
+      return
+    }
     this.firsts = moved(this.firsts, ok, FIRST_MEMORY)
-    if (isLate || this.late > 0) this.late = moved(this.late, isLate, FIRST_MEMORY)
+    if (isLate || this.late > 0) this.late = moved(this.late, isLate, LATE_MEMORY)
     this.follow(now, patienceMs)
   }
 

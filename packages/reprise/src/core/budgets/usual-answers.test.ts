@@ -17,9 +17,9 @@ describe('what answers usually take', () => {
   it('is known after five answers', () => {
     const window = new AttemptWindow()
     learn(window, SLOW, false, 400)
-    expect(window.snapshot()).toEqual({ fastShare: 1, spells: 0 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 0 })
     learn(window, SLOW, false, 100)
-    expect(window.snapshot()).toEqual({ fastShare: 0, spells: 1 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 0, spells: 1 })
   })
 
   it('is learned to be slow while no call is held', () => {
@@ -31,7 +31,7 @@ describe('what answers usually take', () => {
   it('is not learned to be slow while calls are held', () => {
     const window = usuallyFast(0)
     learn(window, SLOW, true)
-    expect(window.snapshot()).toEqual({ fastShare: 1, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
   })
 
   it('is learned to be fast also while calls are held', () => {
@@ -43,16 +43,17 @@ describe('what answers usually take', () => {
   it('is remembered of sixteen patiences', () => {
     const window = new AttemptWindow()
     learn(window, FAST, false, 60_000)
-    expect(window.snapshot()).toEqual({ fastShare: 1, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
     learn(window, SLOW, false, 5000)
     expect(window.snapshot().fastShare).toBeGreaterThan(0.5)
   })
 
   /** A window that knew nothing before a silence, with answers of this share since. */
-  const afterSilence = (share: number): AttemptWindow => {
+  const afterSilence = (share: number, late = 1): AttemptWindow => {
     const window = new AttemptWindow()
-    window.started(0)
+    for (let i = 0; i <= late; i++) window.started(0)
     window.hasRoom(PATIENCE_MS, PATIENCE_MS)
+    for (let i = 0; i < late; i++) window.missed(PATIENCE_MS, PATIENCE_MS, true)
     window.answered(true, 1, PATIENCE_MS, PATIENCE_MS, true)
     for (let now = PATIENCE_MS; now < 20_000; now += 100) {
       window.started(now)
@@ -63,17 +64,21 @@ describe('what answers usually take', () => {
 
   it('is assumed to be fast after a silence, until answers are slow and yet in good time while calls are held', () => {
     expect(afterSilence(0.3).snapshot().fastShare).toBeLessThan(0.5)
-    expect(afterSilence(0.9).snapshot()).toEqual({ fastShare: 1, spells: 0 })
+    expect(afterSilence(0.9).snapshot()).toMatchObject({ fastShare: 1, spells: 0 })
+  })
+
+  it('is assumed only until slow answers come without a late one, after a silence in which no attempt was late', () => {
+    expect(afterSilence(0.9, 0).snapshot().fastShare).toBeLessThan(0.5)
   })
 
   it('is known and no longer assumed once most answers of a patience were fast', () => {
-    expect(afterSilence(FAST).snapshot()).toEqual({ fastShare: 1, spells: 16 })
+    expect(afterSilence(FAST).snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
   })
 
   it('is kept by a snapshot, with no more patiences than are remembered', () => {
     const window = new AttemptWindow()
     window.restore({ fastShare: 0.3, spells: 99 })
-    expect(window.snapshot()).toEqual({ fastShare: 0.3, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 0.3, spells: 16 })
   })
 
   it.each([
@@ -88,6 +93,6 @@ describe('what answers usually take', () => {
     const window = usuallySlow(0)
     expect(() => window.restore(state)).toThrow(BudgetError)
     expect(() => window.restore(state)).toThrow('adaptiveBudget snapshot window: ')
-    expect(window.snapshot()).toEqual({ fastShare: 0, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 0, spells: 16 })
   })
 })

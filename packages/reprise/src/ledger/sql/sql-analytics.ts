@@ -175,7 +175,16 @@ function* resumes(filter: AnalyticsFilter): Reading<ResumeStats> {
       JOIN {tasks} t ON t.scope_kind = e.scope_kind AND t.scope = e.scope AND t.id = e.id ${events.where}`,
     events.values,
   )
-  return resumesOf(rows, resumed)
+  const { scopeKind, scope, queue, sinceMs, untilMs } = filter
+  const ofRuns = new Conditions()
+    .add(`e.type = 'run_resumed'`)
+    .when('e.scope_kind = ?', scopeKind)
+    .when('e.scope = ?', scope)
+    .when('e.at >= ?', sinceMs)
+    .when('e.at < ?', untilMs)
+  const counted = `SELECT count(DISTINCT e.scope) AS tasks, count(*) AS times FROM {events} e ${ofRuns.where}`
+  const [runs] = queue === undefined ? yield* readRows(counted, ofRuns.values) : []
+  return resumesOf(rows, resumed, runs)
 }
 
 function* history(key: TaskKey): Reading<TaskHistory | undefined> {

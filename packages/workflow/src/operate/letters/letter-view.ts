@@ -3,7 +3,15 @@
  * and the record of an item.
  */
 import type { StopReason } from 'reprise'
-import type { DeadLetter, FailureRecord, Json, LetterClosing, TaskRecord } from 'reprise/durable'
+import {
+  type DeadLetter,
+  type FailureRecord,
+  type Json,
+  type LetterClosing,
+  type TaskRecord,
+  TaskRefusedError,
+} from 'reprise/durable'
+import { ANY_JSON, fields, shapeFaults, TEXT } from 'reprise/internal'
 import type { ItemInput } from '../../run/map/item-steps.js'
 import { retryStateOf } from '../../view/retry-state.js'
 
@@ -90,13 +98,21 @@ export function isUndecided({ stopReason }: Pick<DeadLetter, 'stopReason'>): boo
 }
 
 /** The key that an item was read with. */
-export function keyOfItem({ input }: Pick<TaskRecord, 'input'>): string {
-  return (input as unknown as ItemInput).key
+export function keyOfItem(task: TaskRecord): string {
+  return inputOfItem(task).key
 }
+
+function inputOfItem(task: TaskRecord): ItemInput {
+  const faults = shapeFaults(ITEM_INPUT, task.input, 'input')
+  if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
+  return task.input as unknown as ItemInput
+}
+
+const ITEM_INPUT = fields({ key: TEXT, value: ANY_JSON })
 
 /** What the function of the task is given: of an item its value, without its key. */
 export function dataOf(task: TaskRecord): Json {
-  return placeOfScope(task).kind === 'item' ? (task.input as unknown as ItemInput).value : task.input
+  return placeOfScope(task).kind === 'item' ? inputOfItem(task).value : task.input
 }
 
 /** By why it was not retried: the policy itself has said which failures may pass. */

@@ -78,7 +78,8 @@ export async function chooseLetters(
   const tasks: LetterRef[] = []
   const undecidedSteps: { run: string; step: string }[] = []
   let [undecided, others] = [0, 0]
-  for await (const page of foundLetters(ledger, { ...selection, withTasks: false }))
+  // With their tasks: one whose record cannot be is refused here, before anything is redriven.
+  for await (const page of foundLetters(ledger, selection))
     for (const { letter } of page) {
       const { kind, run, map } = placeOfScope(letter)
       const isOpenQuestion = isUndecided(letter)

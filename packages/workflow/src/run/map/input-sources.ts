@@ -79,6 +79,7 @@ async function runInput(
     onFailure: 'stop',
     onInterrupt: 'rerun',
     when: null,
+    until: null,
     capture: null,
     env: {},
     workingDir: null,

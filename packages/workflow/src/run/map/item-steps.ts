@@ -11,6 +11,7 @@ import { compileExpression } from '../../values/expression.js'
 import type { AttemptContext, Performer, StepSite } from '../performer.js'
 import type { StepResult } from '../run-record.js'
 import type { Scope } from '../scope.js'
+import type { Workplace } from '../../workplaces/workplaces.js'
 
 /** What is recorded of an item before it begins. */
 export interface ItemInput {
@@ -47,17 +48,28 @@ export class ItemSteps {
   }
 
   /** Resolves to what the last step that captures something has captured; null if none does. */
-  async perform(input: ItemInput, context: ItemContext): Promise<Json> {
+  perform(input: ItemInput, context: ItemContext, place: Workplace): Promise<Json> {
+    const site = { ...this.siteOf(context.taskId, input, context, place.variables), cwd: place.cwd }
+    const keep = (steps: ItemCheckpoint['steps']): Promise<void> => context.checkpoint({ steps })
+    return this.performTemplate(site, context, this.finishedBefore(context), keep)
+  }
+
+  /** The steps of the template, but for those that an earlier execution has finished. */
+  async performTemplate(
+    site: StepSite,
+    context: AttemptContext,
+    before: ItemCheckpoint['steps'],
+    keep: (steps: ItemCheckpoint['steps']) => Promise<void>,
+  ): Promise<Json> {
     const { map } = this.parts
-    const site = this.siteOf(context.taskId, input, context)
-    const finished: Record<string, StepResult> = { ...this.finishedBefore(context) }
+    const finished: Record<string, StepResult> = { ...before }
     let result: Json = null
     for (const step of map.template) {
       let ended = finished[step.id]
       if (ended === undefined) {
         ended = await this.step(step, map.template, site, context)
         finished[step.id] = ended
-        if (map.checkpoint === 'step') await context.checkpoint({ steps: { ...finished } })
+        if (map.checkpoint === 'step') await keep({ ...finished })
       } else {
         site.scope.take(step, ended)
       }

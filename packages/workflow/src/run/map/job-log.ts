@@ -51,3 +51,19 @@ export class JobLog implements Observer {
     }
   }
 }
+
+/** The observer, and the log beside it. */
+export function withJobLog(
+  observer: Observer,
+  file: string,
+  mapRun: string,
+  onFailure: (error: Error) => void,
+): Observer {
+  const log = new JobLog(file, mapRun, onFailure)
+  return {
+    onEvent: (event) => {
+      observer.onEvent(event)
+      log.onEvent(event)
+    },
+  }
+}

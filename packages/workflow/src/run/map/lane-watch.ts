@@ -7,11 +7,25 @@
 import type { Ledger } from 'reprise/durable'
 import type { MapErrorPolicy } from '../../plan/map-plan.js'
 import { openIn, openInQueue, readClasses, runningItems } from './map-counts.js'
-import { countHalt, halt, isShareHigh, readLanes, thresholdHalt } from './map-halt.js'
+import { countHalt, halt, isShareOpen, readLanes, thresholdHalt } from './map-halt.js'
 
 const POLL_MS = 1000
 /** After a failure the map may have to stop, or was stopped: it is looked at at once, and then at most this often. */
 const BETWEEN_LOOKS_MS = 50
+
+/** A lane while it is served. */
+export interface WatchedLane {
+  readonly queue: string
+  /** Items of lost processes are taken over. */
+  readonly lookForLost: () => void
+  readonly lookAtWaiting: () => Promise<void>
+}
+
+/**
+ * Where nothing has ended for so many looks, items may wait with a policy that no process has any more: an attempt of an
+ * agent was in flight when the policy was changed.
+ */
+const LOOKS_BETWEEN_SURVEYS = 10
 
 export class LaneWatch {
   private readonly ledger: Ledger
@@ -25,14 +39,15 @@ export class LaneWatch {
   private hasNews = false
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
-  /** The share of failures is above its limit, and too few items have ended to stop for it. */
-  private isShareHigh = false
+  /** Every end is looked at: too few items have ended to stop for the share of failures. */
+  private isShareOpen: boolean
 
   constructor(ledger: Ledger, mapRun: string, errors: MapErrorPolicy, signal: AbortSignal) {
     this.ledger = ledger
     this.mapRun = mapRun
     this.errors = errors
     this.signal = signal
+    this.isShareOpen = errors.failureThreshold !== null
   }
 
   get isStopped(): boolean {
@@ -43,14 +58,15 @@ export class LaneWatch {
   itemRested(isFailed: boolean): void {
     this.left--
     if (this.left <= 0) return this.wake()
-    if (!isFailed && !this.isShareHigh) return
+    if (!isFailed && !this.isShareOpen) return
     this.hasNews = true
     this.wakeForNews()
   }
 
   private wakeForNews(): void {
-    // While fewer items than the share needs have ended, there are few ends to look at.
-    const waitMs = this.isShareHigh ? 0 : this.lookedAtMs + BETWEEN_LOOKS_MS - performance.now()
+    // While fewer items than the share needs have ended, there are few ends to look at. Short items may all have ended
+    // before a look that waits.
+    const waitMs = this.isShareOpen ? 0 : this.lookedAtMs + BETWEEN_LOOKS_MS - performance.now()
     this.timer ??= setTimeout(
       () => {
         this.timer = undefined
@@ -61,9 +77,14 @@ export class LaneWatch {
   }
 
   /** Resolves when nothing of the lane goes on any more: ended, stopped, or the run is stopped. */
-  async untilOver(tally: string, queue: string): Promise<void> {
+  async untilOver(tally: string, lane: WatchedLane): Promise<void> {
+    let [open, quietLooks] = [Infinity, 0]
     for (;;) {
-      if (this.isStopped || (await this.isOver(tally, queue))) return
+      if (this.isStopped || (await this.isOver(tally, lane.queue))) return
+      lane.lookForLost()
+      quietLooks = this.left === open ? quietLooks + 1 : 0
+      open = this.left
+      if (quietLooks % LOOKS_BETWEEN_SURVEYS === LOOKS_BETWEEN_SURVEYS - 1) await lane.lookAtWaiting()
       await this.next()
     }
   }
@@ -74,10 +95,11 @@ export class LaneWatch {
   }
 
   /** Resolves when no task of the queue is open any more, or the run is stopped. No limit of the map stops them. */
-  async untilQueueEmpty(queue: string): Promise<void> {
+  async untilQueueEmpty({ queue, lookForLost }: Pick<WatchedLane, 'queue' | 'lookForLost'>): Promise<void> {
     while (!this.isStopped) {
       this.left = await openInQueue(this.ledger, queue)
       if (this.left === 0) return
+      lookForLost()
       await this.next()
     }
   }
@@ -90,7 +112,7 @@ export class LaneWatch {
     const classes = await readClasses(this.ledger, this.mapRun)
     // The last items too may be what makes the share of failures too large: then nothing comes after the map.
     const reason = thresholdHalt(classes, this.errors) ?? countHalt(items)
-    this.isShareHigh = reason === undefined && isShareHigh(classes, this.errors)
+    this.isShareOpen = this.errors.failureThreshold !== null && isShareOpen(classes)
     if (reason !== undefined) await halt(this.ledger, this.mapRun, reason)
     if (open === 0) return true
     if (reason === undefined && items.halt === undefined && sample.halt === undefined) return false

@@ -3,62 +3,41 @@
  * after a crash it goes on with what the ledger has: items that have ended do not run again. What becomes of a single
  * item is decided by the durable driver alone. Imports the library, the plan and its own layer.
  */
-import type { Observer } from 'reprise'
-import type { Durable, Json, Ledger } from 'reprise/durable'
+import type { Json } from 'reprise/durable'
 import { type ConductOptions, type DurableRun, failureOf, type ItemQueue } from 'reprise/internal'
 import { inputChange, inputMark } from '../../items/input-mark.js'
-import type { InputSources } from '../../items/open-entries.js'
 import { readItems } from '../../items/read-items.js'
 import type { MapPlan } from '../../plan/map-plan.js'
-import type { Plan } from '../../plan/plan.js'
-import type { StateDirectory } from '../../state/state-directory.js'
 import { StateError } from '../../state/state-error.js'
 import type { MapCounts } from '../../view/map-views.js'
-import type { Performer } from '../performer.js'
-import type { RunEvent } from '../run-event.js'
-import type { Scope } from '../scope.js'
 import { enumerateItems } from './enumerate-items.js'
+import type { MapConductorParts } from './map-conductor-parts.js'
 import { isInputFault, missingPart } from './input-faults.js'
 import { removeInput } from './input-sources.js'
-import { type ItemInput, ItemSteps } from './item-steps.js'
-import { JobLog } from './job-log.js'
+import type { ItemInput } from './item-steps.js'
+import { withJobLog } from './job-log.js'
+import type { ServedLane } from './map-turns.js'
+import { type Served, turnsFor } from './served-map.js'
 import { openIn } from './map-counts.js'
 import { endOf, type MapEnd, stateOf } from './map-end.js'
 import { clearHalt, isMapHalted, limitLanes, readLanes } from './map-halt.js'
-import { MapLanes } from './map-lanes.js'
-import { errorTally, itemTally, MAP_KIND, mapRunId } from './map-names.js'
+import type { MapLanes } from './map-lanes.js'
+import { lanesFor } from './lanes-for.js'
+import { errorTally, itemTally, mapRunId } from './map-names.js'
 import { MapProgress } from './map-progress.js'
-import type { MapSettings } from './map-settings.js'
 import { type MapNotes, mapNotesAsJson, mapNotesOf, NEW_MAP } from './map-record.js'
 import { redriveItems } from './redrive-items.js'
+import { lacksPart, openMapRun } from './open-map-run.js'
 import { MapResults, type ResultFiles } from './map-results.js'
+import { atWorkplaces, landItems } from './at-workplaces.js'
+import { baseCommit } from './open-workplaces.js'
 import { hasLost, resetItems } from './reset-items.js'
 import { LaneWatch } from './lane-watch.js'
-import { removeUnkeptLog } from './unkept-log.js'
 import { takeOverItems } from './take-over-items.js'
-
-export interface MapConductorParts {
-  readonly run: DurableRun
-  readonly durable: Durable
-  readonly ledger: Ledger
-  readonly plan: Plan
-  readonly scope: Scope
-  readonly performer: Performer
-  readonly state: StateDirectory
-  readonly mask: (value: Json) => Json
-  readonly tell: (event: RunEvent) => void
-  readonly sources: (map: MapPlan) => InputSources
-  readonly settings: MapSettings
-  /** Aborted when the run is stopped. */
-  readonly signal: AbortSignal
-  /** What cannot be kept is no failure of an item: the run is stopped. */
-  readonly onStateFailure: (error: StateError) => void
-}
+import { SHARED_PLACE, type Workplaces } from '../../workplaces/workplaces.js'
 
 /** How often the results of ended items are written while the map runs. */
 const RESULTS_EVERY_MS = 5000
-/** Tasks that are removed at a time: others write between two of them. */
-const TASKS_AT_ONCE = 500
 
 export class MapConductor {
   private readonly parts: MapConductorParts
@@ -102,7 +81,8 @@ export class MapConductor {
   takeOverLost(): Promise<void> {
     const { durable, ledger, settings } = this.parts
     return takeOverItems({ ledger, durable, mapRun: this.mapRun, isForced: settings.force === true }, (child) => {
-      const lanes = this.lanesOf(child, this.progressOf(), mapNotesOf(child.record))
+      // Nothing is executed.
+      const lanes = this.lanesOf(child, this.progressOf(), mapNotesOf(child.record), SHARED_PLACE)
       return [lanes.items('items'), lanes.items('sample'), this.redriveLane(lanes), lanes.onError]
     })
   }
@@ -140,30 +120,68 @@ export class MapConductor {
   }
 
   private async conductChild(child: DurableRun, progress: MapProgress, watch: LaneWatch): Promise<MapEnd> {
-    const { tell } = this.parts
-    let notes = mapNotesOf(child.record)
-    const lanes = this.lanesOf(child, progress, notes)
-    if (!notes.isEnumerated) {
-      const enumerated = await this.enumerate(child, lanes, notes)
-      if ('state' in enumerated) return enumerated
-      notes = enumerated
-    } else {
+    const notes = mapNotesOf(child.record)
+    if (notes.isEnumerated) {
       await this.noteChange(notes)
+      return this.conductItems(child, progress, watch, notes)
     }
-    removeInput(this.parts.state, this.parts.run.id, this.map.id)
+    const enumerated = await this.enumerate(child, this.lanesOf(child, progress, notes, SHARED_PLACE), notes)
+    return 'state' in enumerated ? enumerated : this.conductItems(child, progress, watch, enumerated)
+  }
+
+  /** All items are recorded. */
+  private async conductItems(
+    child: DurableRun,
+    progress: MapProgress,
+    watch: LaneWatch,
+    notes: MapNotes,
+  ): Promise<MapEnd> {
+    const { state, run, cwd } = this.parts
+    const { map } = this
+    removeInput(state, run.id, map.id)
+    const { correlationId } = child.record
+    const maxParallel = this.maxParallel(notes)
+    const where = { map, runId: run.id, correlationId, state, cwd, base: notes.base, maxParallel }
+    const conduct = (places: Workplaces): Promise<MapEnd> => this.conductAt(places, child, { progress, watch, notes })
+    return atWorkplaces(where, conduct, (error) => this.failed(child, notes, error))
+  }
+
+  private async conductAt(
+    places: Workplaces,
+    child: DurableRun,
+    given: { readonly progress: MapProgress; readonly watch: LaneWatch; readonly notes: MapNotes },
+  ): Promise<MapEnd> {
+    const { tell } = this.parts
+    const { progress, watch } = given
+    let { notes } = given
+    const lanes = this.lanesOf(child, progress, notes, places)
     notes = await this.takeSettings(child, lanes, notes)
     tell({ ...this.base(), type: 'map_started', counts: await progress.counts() })
     progress.begin()
     const results = this.resultsOf()
     const timer = setInterval(() => void results.advance().catch(this.onResultsFailure), RESULTS_EVERY_MS)
     timer.unref()
+    const turns = turnsFor(
+      { ...this.parts, child, lanes, slots: this.maxParallel(notes), redrive: () => this.redriveLane(lanes) },
+      (message) => this.note(message),
+    )
     try {
-      await this.serve(child, lanes, watch, notes)
+      await this.serve({ child, lanes, watch, turns }, notes)
+      // Of a map that was stopped at once, agents may still be ending their items.
+      await turns.untilAtRest()
     } finally {
       clearInterval(timer)
       await results.end()
     }
-    return this.conclude(child, progress, results, notes)
+    return (await this.landed(child, places, notes)) ?? this.conclude(child, progress, results, notes)
+  }
+
+  /** What was done of the items goes where the run goes on, once all of them have ended; a failure of the map if it cannot. */
+  private async landed(child: DurableRun, places: Workplaces, notes: MapNotes): Promise<MapEnd | undefined> {
+    const { ledger, signal } = this.parts
+    const counts = await this.progressOf().counts()
+    const fault = await landItems(places, { ledger, mapRun: this.mapRun, counts, signal })
+    return fault === undefined ? undefined : this.failed(child, notes, fault)
   }
 
   /** What was asked for with this start, beside the document. */
@@ -180,12 +198,14 @@ export class MapConductor {
   }
 
   /** Lets the items run: first those that are redriven, then the others, unless nothing else is wanted. */
-  private async serve(child: DurableRun, lanes: MapLanes, watch: LaneWatch, notes: MapNotes): Promise<void> {
-    const { onError } = lanes
+  private async serve(served: Served, notes: MapNotes): Promise<void> {
+    const { child, watch, turns } = served
+    const { onError } = served.lanes
+    await turns.closeAll()
     await onError?.open(this.parts.signal)
     try {
-      await this.redrive(lanes, watch)
-      if (!(await this.isResting(child, notes))) await this.serveItems(lanes, watch, notes)
+      await this.redrive(served)
+      if (!(await this.isResting(child, notes))) await this.serveItems(served, notes)
       if (onError !== undefined) await watch.untilEmpty(errorTally(this.mapRun))
     } finally {
       await onError?.close()
@@ -193,23 +213,29 @@ export class MapConductor {
   }
 
   /** First the part that was asked for, then the others, unless only the part is wanted. */
-  private async serveItems(lanes: MapLanes, watch: LaneWatch, notes: MapNotes): Promise<void> {
+  private async serveItems({ lanes, watch, turns }: Served, notes: MapNotes): Promise<void> {
     const { ledger, settings } = this.parts
     await clearHalt(ledger, this.mapRun, { ...this.map.errors, maxFailures: this.maxFailures(notes) })
-    if (notes.isPartial) await this.serveLane(lanes.items('sample'), watch, itemTally(this.mapRun, 'sample'))
-    if (settings.part === undefined) await this.serveLane(lanes.items('items'), watch, itemTally(this.mapRun, 'items'))
+    const serve = (lane: 'items' | 'sample'): Promise<void> =>
+      this.serveLane(turns.of(lanes.items(lane)), watch, itemTally(this.mapRun, lane))
+    if (notes.isPartial) await serve('sample')
+    if (settings.part === undefined) await serve('items')
   }
 
-  private async redrive(lanes: MapLanes, watch: LaneWatch): Promise<void> {
-    const { ledger, durable, settings, tell, mask, signal } = this.parts
-    const queue = this.redriveLane(lanes)
-    const note = (message: string): void => tell({ ...this.base(), type: 'map_note', message })
+  private async redrive({ lanes, watch, turns }: Served): Promise<void> {
+    const { ledger, durable, settings, mask, signal } = this.parts
+    const queue = turns.of(this.redriveLane(lanes))
+    const note = (message: string): void => this.note(message)
     const parts = { ledger, durable, mapRun: this.mapRun, queue, watch, note, mask, signal }
     this.hasRedriven = await redriveItems(parts, settings.redrive)
   }
 
+  private note(message: string): void {
+    this.parts.tell({ ...this.base(), type: 'map_note', message })
+  }
+
   private redriveLane(lanes: MapLanes): ItemQueue<ItemInput> {
-    const { most = this.map.maxParallel, rate = this.map.rate } = this.parts.settings.redrive ?? {}
+    const { most, rate } = this.parts.settings.redrive ?? {}
     return lanes.redrive(most, rate)
   }
 
@@ -220,12 +246,12 @@ export class MapConductor {
     return halted !== null && (await isMapHalted(ledger, child.record, this.map, settings.maxFailures))
   }
 
-  private async serveLane(queue: ItemQueue<unknown>, watch: LaneWatch, tally: string): Promise<void> {
-    await queue.open(this.parts.signal)
+  private async serveLane(lane: ServedLane, watch: LaneWatch, tally: string): Promise<void> {
     try {
-      await watch.untilOver(tally, queue.queue)
+      await lane.open(this.parts.signal)
+      await watch.untilOver(tally, lane)
     } finally {
-      await queue.close()
+      await lane.close()
     }
   }
 
@@ -249,6 +275,8 @@ export class MapConductor {
       await child.leave(this.detailOf(kept))
       return this.told('interrupted', counts, { ...kept, counts }, signal.aborted ? 0 : left, undefined)
     }
+    // What a killed process left: no batch runs any more.
+    if (left === 0) this.parts.state.removeBatches(this.parts.run.id, this.map.id)
     const ended: MapNotes = { ...notes, halted, counts, recovered: files.recovered, resultsFile: files.file }
     const state = halted === null ? stateOf(counts, this.map) : 'failed'
     await child.finish(state, this.detailOf(ended))
@@ -281,34 +309,15 @@ export class MapConductor {
 
   // ── the run of the map, and its items ──────────────────────────────────────────────────────────
 
-  /** Begins the map, or takes it up again. What was recorded of an enumeration that did not end is removed. */
-  private async openRun(conductWith: ConductOptions): Promise<DurableRun> {
-    const { durable, ledger, run, settings } = this.parts
-    const record = await ledger.run(this.mapRun)
-    if (record !== undefined) {
-      const options = { ...conductWith, ...(settings.force && { force: true }) }
-      const child = await durable.runs.take(this.mapRun, options)
-      if (mapNotesOf(record).isEnumerated || this.lacksPart(mapNotesOf(record))) return child
-      child.release()
-      while (!(await ledger.removeRun(this.mapRun, TASKS_AT_ONCE)).isDone);
-    }
-    const notes: MapNotes = { ...NEW_MAP, isPartial: settings.part !== undefined }
-    const { id, name } = this.map
-    const detail = this.detailOf(notes)
-    const start = { id, parent: run.id, kind: MAP_KIND, name, definition: null, fingerprint: '', detail }
-    return durable.runs.start(start, conductWith)
-  }
-
-  /** Only a part of the items was asked for, and the run stopped before it was chosen: this process does not know it. */
-  private lacksPart({ isPartial, isEnumerated }: MapNotes): boolean {
-    return isPartial && !isEnumerated && this.parts.settings.part === undefined
+  private openRun(conductWith: ConductOptions): Promise<DurableRun> {
+    return openMapRun({ ...this.parts, map: this.map, detailOf: (notes) => this.detailOf(notes) }, conductWith)
   }
 
   private async enumerate(child: DurableRun, lanes: MapLanes, notes: MapNotes): Promise<MapNotes | MapEnd> {
     const { sources, settings, mask, signal } = this.parts
     const given = sources(this.map)
     try {
-      if (this.lacksPart(notes)) throw missingPart(this.map)
+      if (lacksPart(notes, settings)) throw missingPart(this.map)
       const mark = await inputMark(this.map.input, given)
       const part = settings.part?.choose(given.values)
       const { total } = await enumerateItems({
@@ -318,7 +327,8 @@ export class MapConductor {
         mask,
         signal,
       })
-      return await this.write(child, { ...notes, isEnumerated: true, total, inputMark: mark })
+      const base = await baseCommit(this.map, this.parts.cwd)
+      return await this.write(child, { ...notes, isEnumerated: true, total, inputMark: mark, base })
     } catch (error) {
       const counts = await this.progressOf().counts()
       if (signal.aborted) {
@@ -341,8 +351,7 @@ export class MapConductor {
     if (mark === null) return
     const change = await inputChange(mark, this.map.input, this.parts.sources(this.map))
     if (change === null) return
-    const message = `The input has changed since its items were recorded: ${change}. The recorded items are processed.`
-    this.parts.tell({ ...this.base(), type: 'map_note', message })
+    this.note(`The input has changed since its items were recorded: ${change}. The recorded items are processed.`)
   }
 
   private async write(child: DurableRun, notes: MapNotes): Promise<MapNotes> {
@@ -357,26 +366,26 @@ export class MapConductor {
 
   // ── its parts ──────────────────────────────────────────────────────────────────────────────────
 
-  private lanesOf(child: DurableRun, progress: MapProgress, notes: MapNotes): MapLanes {
-    const { plan, run, performer, scope, state, settings, onStateFailure } = this.parts
+  private lanesOf(child: DurableRun, progress: MapProgress, notes: MapNotes, places: Workplaces): MapLanes {
+    const { plan, run, performer, scope, state, mask, onStateFailure } = this.parts
     const { map } = this
-    const steps = new ItemSteps({ map, scope, performer })
-    return new MapLanes({
-      child,
-      plan,
-      map,
-      runId: run.id,
-      steps,
+    return lanesFor({
+      ...{ child, plan, map, runId: run.id, scope, performer, state, mask, onStateFailure, places },
       maxFailures: this.maxFailures(notes),
-      maxParallel: settings.maxParallel ?? notes.maxParallel ?? map.maxParallel,
+      maxParallel: this.maxParallel(notes),
       onBegin: (item, key) => progress.began(item, key),
-      onSuccess: (attempt) => removeUnkeptLog({ run: run.id, map, state, onStateFailure }, attempt),
+      note: (message) => this.note(message),
     })
   }
 
   /** The limit of failed items that holds now. */
   private maxFailures(notes: MapNotes): number | null {
     return this.parts.settings.maxFailures ?? notes.maxFailures ?? this.map.errors.maxFailures
+  }
+
+  /** Items or batches at a time, as this start says. */
+  private maxParallel(notes: MapNotes): number {
+    return this.parts.settings.maxParallel ?? notes.maxParallel ?? this.map.maxParallel
   }
 
   private progressOf(watch?: LaneWatch): MapProgress {
@@ -399,16 +408,10 @@ export class MapConductor {
    */
   private observing(progress: MapProgress): ConductOptions {
     const { settings, onStateFailure } = this.parts
-    const policyChange = 'accept'
-    if (settings.jobLog === undefined) return { policyChange, observer: progress }
-    const log = new JobLog(settings.jobLog, this.mapRun, (error) => onStateFailure(error as StateError))
-    const both: Observer = {
-      onEvent: (event) => {
-        progress.onEvent(event)
-        log.onEvent(event)
-      },
-    }
-    return { policyChange, observer: both }
+    const onFailure = (error: Error): void => onStateFailure(error as StateError)
+    const observer =
+      settings.jobLog === undefined ? progress : withJobLog(progress, settings.jobLog, this.mapRun, onFailure)
+    return { policyChange: 'accept', observer }
   }
 
   private base(): { timeMs: number; run: string; step: string } {

@@ -35,10 +35,14 @@ export function failedOf({ skipped, dead, undecided }: Pick<MapCounts, 'skipped'
 }
 
 /** Items of these lanes that run now, in any process: found by their owners, since items may be very many. */
-export async function runningItems(ledger: Ledger, queues: readonly string[]): Promise<TaskRecord[]> {
+export async function runningItems(
+  ledger: Ledger,
+  queues: readonly string[],
+  { withInput = true }: { readonly withInput?: boolean } = {},
+): Promise<TaskRecord[]> {
   const found: TaskRecord[] = []
   for (const owner of await ledger.taskOwners())
-    for (const queue of queues) found.push(...(await ledger.list({ owner, queue, withInput: true, limit: 1000 })))
+    for (const queue of queues) found.push(...(await ledger.list({ owner, queue, withInput, limit: 1000 })))
   return found
 }
 

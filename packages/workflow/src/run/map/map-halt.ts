@@ -8,7 +8,7 @@ import type { MapErrorPolicy, MapPlan } from '../../plan/map-plan.js'
 import { type ItemClasses, readClasses } from './map-counts.js'
 import type { HaltReason } from '../../view/map-views.js'
 import { haltedState } from './map-group.js'
-import { type LaneState, mapNotesOf } from './map-record.js'
+import { laneStateOf, type LaneState, mapNotesOf } from './map-record.js'
 
 /** A share of failures says little while few items have ended. */
 const LEAST_ENDED = 10
@@ -24,12 +24,16 @@ export function thresholdHalt(
   const { succeeded, failed, undecided } = classes
   const lost = failed + undecided
   const ended = succeeded + lost
-  if (ended < LEAST_ENDED || !isShareHigh(classes, errors)) return undefined
+  if (isShareOpen(classes) || !isShareHigh(classes, errors)) return undefined
   return { kind: 'failure_threshold', failed: lost, ended, limit: errors.failureThreshold ?? 0 }
 }
 
-/** Whether the share of failures is above its limit, however few items have ended. */
-export function isShareHigh(
+/** Whether too few items have ended for the share of failures to mean something. */
+export function isShareOpen({ succeeded, failed, undecided }: ItemClasses): boolean {
+  return succeeded + failed + undecided < LEAST_ENDED
+}
+
+function isShareHigh(
   { succeeded, failed, undecided }: ItemClasses,
   { failureThreshold }: Pick<MapErrorPolicy, 'failureThreshold'>,
 ): boolean {
@@ -43,8 +47,8 @@ export async function readLanes(
 ): Promise<Readonly<Record<'items' | 'sample', LaneState>>> {
   const keys = LANES.map((lane) => keyOf(mapRun, lane))
   return ledger.transact({ tasks: [], gates: keys }, (view) => {
-    const [items, sample] = keys.map((key) => (view.gate(key)?.state ?? {}) as LaneState)
-    return { result: { items: items ?? {}, sample: sample ?? {} } }
+    const [items = {}, sample = {}] = keys.map((key) => laneStateOf(view.gate(key)))
+    return { result: { items, sample } }
   })
 }
 
@@ -143,7 +147,7 @@ async function changeLanes(ledger: Ledger, mapRun: string, change: (state: LaneS
   await ledger.transact({ tasks: [], gates: keys }, (view) => {
     const gates = keys.flatMap((key): GateRecord[] => {
       const gate = view.gate(key)
-      return gate === undefined ? [] : [{ ...gate, state: change(gate.state as LaneState) as unknown as Json }]
+      return gate === undefined ? [] : [{ ...gate, state: change(laneStateOf(gate)) as unknown as Json }]
     })
     return { gates, result: undefined }
   })

@@ -4,25 +4,42 @@
  */
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import type { DurableContext, Json } from 'reprise/durable'
-import { type DurableRun, type ItemQueue, laneName, queueKey } from 'reprise/internal'
+import {
+  type BatchContext,
+  type BatchMember,
+  type DurableRun,
+  type ItemQueue,
+  laneName,
+  queueKey,
+} from 'reprise/internal'
 import type { MapPlan, MapRate } from '../../plan/map-plan.js'
 import type { Plan } from '../../plan/plan.js'
+import { StateError } from '../../state/state-error.js'
 import { policyFor } from '../gates.js'
+import { apartByKey, type BatchCheckpoint, type ItemBatches } from './item-batches.js'
 import type { FailedItemInput, ItemCheckpoint, ItemInput, ItemSteps } from './item-steps.js'
 import { itemGroup } from './map-group.js'
 import { errorTally, itemTally, retryCount } from './map-names.js'
+import { MergedBeforeError, type Workplaces } from '../../workplaces/workplaces.js'
 
 export interface LaneParts {
-  readonly child: DurableRun
+  /** The run of the map, as its conductor has it, or as an agent has joined it. */
+  readonly child: Pick<DurableRun, 'id' | 'items'>
   readonly plan: Plan
   readonly map: MapPlan
   /** The id of the run that the map is a part of. */
   readonly runId: string
   readonly steps: ItemSteps
+  /** Attempts of several items, where the map has `batch`. */
+  readonly batches: ItemBatches
+  /** Where attempts of items work. */
+  readonly places: Workplaces
   /** The limit of failed items that holds now. */
   readonly maxFailures: number | null
   /** Items at a time. */
   readonly maxParallel: number
+  /** What cannot be kept is no failure of an item: the run is stopped. */
+  readonly onStateFailure: (error: StateError) => void
   /** An attempt of an item begins. */
   readonly onBegin: (item: string, key: string) => void
   /** An attempt of an item succeeded. */
@@ -70,7 +87,7 @@ export class MapLanes {
   }
 
   /** Dead letters that were granted a fresh set of attempts: no limit of the map stops them. */
-  redrive(most: number, rate: MapRate | null): ItemQueue<ItemInput> {
+  redrive(most = this.parts.map.maxParallel, rate = this.parts.map.rate): ItemQueue<ItemInput> {
     return this.queue('redrive', most, itemTally(this.parts.child.id, 'items'), [], paceOf(rate))
   }
 
@@ -98,17 +115,50 @@ export class MapLanes {
       keepsLetters: map.errors.onItemFailure !== 'skip',
       group,
       onInterrupt: typeof map.onInterrupt === 'string' ? map.onInterrupt : { verify },
+      ...(map.batch > 1 && { batch: { most: map.batch, apart: apartByKey, run: this.performBatch } }),
       ...more,
     })
   }
 
   private readonly perform = async (input: ItemInput, given: DurableContext): Promise<Json> => {
-    const { steps, onBegin, onSuccess } = this.parts
+    const { onBegin, onSuccess } = this.parts
     const context = given as unknown as DurableContext<ItemCheckpoint>
     onBegin(context.taskId, input.key)
-    const result = await steps.perform(input, context)
+    const result = await this.orStopped(this.performAt(input, context))
     onSuccess(context)
     return result
+  }
+
+  private async performAt(input: ItemInput, context: DurableContext<ItemCheckpoint>): Promise<Json> {
+    const { steps, places } = this.parts
+    const { taskId: id, signal } = context
+    const request = { items: [{ id, key: input.key }], attempt: context, signal }
+    const before = await places.finished(request)
+    if (before.has(id)) return before.get(id) ?? null
+    try {
+      return await places.use(request, async (place) => {
+        const value = await steps.perform(input, context, place)
+        return { value, items: [id], outcome: { [id]: value } }
+      })
+    } catch (error) {
+      if (error instanceof MergedBeforeError) return error.outcomes.get(id) ?? null
+      throw error
+    }
+  }
+
+  private readonly performBatch = (members: readonly BatchMember<ItemInput>[], given: BatchContext): Promise<null> => {
+    const { batches, onBegin } = this.parts
+    for (const { input, context } of members) onBegin(context.taskId, input.key)
+    return this.orStopped(batches.perform(members, given as unknown as BatchContext<BatchCheckpoint>))
+  }
+
+  private async orStopped<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      if (error instanceof StateError) this.parts.onStateFailure(error)
+      throw error
+    }
   }
 }
 

@@ -5,6 +5,9 @@
  */
 import { childId, laneName, queueKey } from 'reprise/internal'
 
+/** What an agent says that it is, where it is named as a process. */
+export const AGENT_ROLE = 'agent'
+
 /** The kind of run that a map is. */
 export const MAP_KIND = 'map'
 
@@ -25,6 +28,14 @@ export function errorScope(mapRun: string): string {
 }
 
 const LANES: readonly Lane[] = ['items', 'sample', 'redrive', 'on-error']
+
+/** Lanes of items, of which one is served at a time. */
+export const ITEM_LANES = ['items', 'sample', 'redrive'] as const satisfies readonly Lane[]
+
+/** The queues of these lanes. */
+export function itemQueues(mapRun: string): string[] {
+  return ITEM_LANES.map((lane) => laneName(mapRun, lane))
+}
 
 /** The queues of all lanes of the map. */
 export function mapQueues(mapRun: string): string[] {

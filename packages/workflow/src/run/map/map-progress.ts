@@ -6,12 +6,13 @@
  * many items there are.
  */
 import type { Observer, RepriseEvent } from 'reprise'
-import type { Ledger } from 'reprise/durable'
+import type { Ledger, TaskRecord } from 'reprise/durable'
 import { failureOf } from 'reprise/internal'
 import type { MapPlan } from '../../plan/map-plan.js'
 import type { MapCounts, MapProgressView, RunningItemView } from '../../view/map-views.js'
 import type { RunEvent } from '../run-event.js'
-import { countsOf, readClasses } from './map-counts.js'
+import { classesOfRunning, countsOf, readClasses, runningItems } from './map-counts.js'
+import { itemQueues } from './map-names.js'
 import { isPausedByHand } from './map-halt.js'
 
 /** How often the progress is told. */
@@ -74,9 +75,17 @@ export class MapProgress implements Observer {
 
   async counts(): Promise<MapCounts> {
     const { ledger, mapRun, map } = this.parts
-    const classes = await readClasses(ledger, mapRun)
+    const [classes, others] = [await readClasses(ledger, mapRun), classesOfRunning(await this.runningElsewhere())]
     const retrying = [...this.running.values()].filter(({ isRetry }) => isRetry).length
-    return countsOf(classes, { fresh: this.running.size - retrying, retrying }, map.errors)
+    const running = { fresh: others.fresh + this.running.size - retrying, retrying: others.retrying + retrying }
+    return countsOf(classes, running, map.errors)
+  }
+
+  /** Items that agents run. */
+  private async runningElsewhere(): Promise<TaskRecord[]> {
+    const { ledger, mapRun } = this.parts
+    const running = await runningItems(ledger, itemQueues(mapRun), { withInput: false })
+    return running.filter(({ id }) => !this.running.has(id))
   }
 
   onEvent(event: RepriseEvent): void {

@@ -145,8 +145,13 @@ export class MapResults {
 
   /** Of a map that has ended: its files are written again only where they are missing, as on another machine. */
   async completed(): Promise<Pick<ResultFiles, 'file' | 'results'>> {
-    const { ledger, mapRun } = this.parts
     if (!existsSync(this.manifest)) return (await this.complete()) ?? { file: this.file, results: undefined }
+    return { file: this.file, results: await this.values() }
+  }
+
+  /** What succeeded items gave, in order, if that is at most 1 MiB as JSON; else undefined. Writes nothing. */
+  async values(): Promise<readonly Json[] | undefined> {
+    const { ledger, mapRun } = this.parts
     const values = new ResultValues()
     const pages = pagesOf((after: TaskResult | undefined) =>
       ledger.results(mapRun, { limit: PAGE, ...(after && { after: after.id }) }),
@@ -155,7 +160,7 @@ export class MapResults {
       for (const { result } of page) values.add(result)
       if (values.list === undefined) break
     }
-    return { file: this.file, results: values.list }
+    return values.list
   }
 
   private get manifest(): string {

@@ -4,17 +4,17 @@
  * of maps.
  */
 import type { Ledger, RunRecord, TaskRecord } from 'reprise/durable'
-import { laneName, queueKey } from 'reprise/internal'
+import { laneName, livingOwners, queueKey } from 'reprise/internal'
 import { attemptsOf } from '../../plan/attempts.js'
 import type { MapPlan } from '../../plan/map-plan.js'
 import { countsOf, readClasses } from '../../view/item-counts.js'
-import { type MapLook, mapStepState } from '../../view/read-runs.js'
+import { type MapViewOptions, mapStepState } from '../../view/read-runs.js'
 import { scopeOf } from '../../view/run-pages.js'
 import { conductedMs } from '../../view/run-times.js'
-import type { FailureGroup, MapRunningItem, MapView, StepState, StepView } from '../../view/views.js'
+import type { FailureGroup, MapAgentView, MapRunningItem, MapView, StepState, StepView } from '../../view/views.js'
 import { classesOfRunning } from './map-counts.js'
-import { mapRunId } from './map-names.js'
-import { type LaneState, mapNotesOf } from './map-record.js'
+import { AGENT_ROLE, itemQueues, mapRunId } from './map-names.js'
+import { laneStateOf, type LaneState, mapNotesOf } from './map-record.js'
 
 /** Running items that are told of. */
 const MOST_RUNNING = 20
@@ -24,7 +24,7 @@ const MOST_COUNTED = 1000
 const LEAST_RATE_MS = 1000
 
 /** The map as a row among the steps; `pending` if it has not begun. */
-export async function viewMap(ledger: Ledger, run: string, map: MapPlan, look: MapLook): Promise<StepView> {
+export async function viewMap(ledger: Ledger, run: string, map: MapPlan, look: MapViewOptions): Promise<StepView> {
   const record = await ledger.run(mapRunId(run, map.id))
   if (record === undefined) return rowOf(map, undefined, 'pending', null, 0)
   const view = await mapView(ledger, record, map, look)
@@ -33,14 +33,14 @@ export async function viewMap(ledger: Ledger, run: string, map: MapPlan, look: M
 }
 
 /** How long the map took, without the time in which no process conducted its run. */
-function activeMsOf(record: RunRecord, state: StepState, { nowMs, sessions }: MapLook): number {
+function activeMsOf(record: RunRecord, state: StepState, { nowMs, sessions }: MapViewOptions): number {
   const { createdAtMs: fromMs, endedAtMs, updatedAtMs } = record
   const isOpen = endedAtMs === null && sessions !== undefined
   const toMs = state === 'running' || isOpen ? nowMs : (endedAtMs ?? updatedAtMs)
   return sessions === undefined ? Math.max(0, toMs - fromMs) : conductedMs({ fromMs, toMs }, sessions)
 }
 
-async function mapView(ledger: Ledger, record: RunRecord, map: MapPlan, look: MapLook): Promise<MapView> {
+async function mapView(ledger: Ledger, record: RunRecord, map: MapPlan, look: MapViewOptions): Promise<MapView> {
   const notes = mapNotesOf(record)
   const lanes = await lanesOf(ledger, record.id)
   const running = look.isInterrupted ? [] : await runningIn(ledger, record.id)
@@ -48,22 +48,37 @@ async function mapView(ledger: Ledger, record: RunRecord, map: MapPlan, look: Ma
   const { items } = lanes
   const lasted = (record.endedAtMs ?? look.nowMs) - record.createdAtMs
   const ended = counts.total - counts.pending - counts.running - counts.retrying
-  const isMeasured = record.status === 'running' && !look.isInterrupted && lasted >= LEAST_RATE_MS
+  const isGoing = record.status === 'running' && !look.isInterrupted
   return {
     state: record.status === 'running' && look.isInterrupted ? 'interrupted' : stateOf(record),
     counts,
     recovered: notes.counts === null ? null : notes.recovered,
-    perSecond: isMeasured ? (ended / lasted) * 1000 : null,
+    perSecond: isGoing && lasted >= LEAST_RATE_MS ? (ended / lasted) * 1000 : null,
     maxParallel: items.most ?? notes.maxParallel ?? map.maxParallel,
     perSecondAllowed: items.rate?.perSecond ?? null,
     maxFailures: items.maxFailures ?? notes.maxFailures ?? map.errors.maxFailures,
     isPaused: lanes.isPaused && lanes.halt === null,
     isPart: notes.isPartial,
     halted: lanes.halt ?? (record.status === 'failed' ? notes.halted : null),
+    agents: isGoing ? await agentsOf(ledger, record.id) : [],
     running: await namedItems(ledger, running),
     failures: look.failures === 0 ? [] : await failuresOf(ledger, record.id, look.failures),
     resultsFile: notes.resultsFile,
   }
+}
+
+/** Agents say in their rows which lanes they serve. */
+async function agentsOf(ledger: Ledger, mapRun: string): Promise<MapAgentView[]> {
+  const lanes = new Set(itemQueues(mapRun))
+  const serving = (await ledger.owners()).filter(
+    ({ role, queues = [] }) => role === AGENT_ROLE && queues.some((queue) => lanes.has(queue)),
+  )
+  if (serving.length === 0) return []
+  const living = await livingOwners(ledger)
+  return serving
+    .filter(({ id }) => living.has(id))
+    .map(({ pid, host, slots = null, startedAtMs }) => ({ pid, host, slots, startedAtMs }))
+    .toSorted((a, b) => a.startedAtMs - b.startedAtMs)
 }
 
 function stateOf({ status }: RunRecord): MapView['state'] {
@@ -77,8 +92,8 @@ interface Lanes {
 }
 
 async function lanesOf(ledger: Ledger, mapRun: string): Promise<Lanes> {
-  const gates = new Map((await ledger.gates()).map(({ key, state }) => [key, state]))
-  const of = (lane: string): LaneState => (gates.get(queueKey(laneName(mapRun, lane))) ?? {}) as LaneState
+  const gates = new Map((await ledger.gates()).map((gate) => [gate.key, gate]))
+  const of = (lane: string): LaneState => laneStateOf(gates.get(queueKey(laneName(mapRun, lane))))
   const [items, sample] = [of('items'), of('sample')]
   return { items, halt: items.halt ?? sample.halt ?? null, isPaused: items.paused === true || sample.paused === true }
 }

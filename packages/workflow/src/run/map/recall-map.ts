@@ -16,11 +16,16 @@ export interface RecallParts {
   readonly state: StateDirectory
   /** The run that the map is a part of. */
   readonly runId: string
+  /** Result files that are missing here are not written: another process conducts the run. */
+  readonly isGuest?: boolean
 }
 
 const NEVER = new AbortController().signal
 
-export async function recallMap({ ledger, state, runId }: RecallParts, map: MapPlan): Promise<MapEnd['figures']> {
+export async function recallMap(
+  { ledger, state, runId, isGuest }: RecallParts,
+  map: MapPlan,
+): Promise<MapEnd['figures']> {
   const mapRun = mapRunId(runId, map.id)
   const record = await ledger.run(mapRun)
   if (record === undefined) return NO_ITEMS
@@ -35,5 +40,10 @@ export async function recallMap({ ledger, state, runId }: RecallParts, map: MapP
     signal: NEVER,
   })
   const isEnded = record.status === 'succeeded' || record.status === 'completed_with_failures'
-  return endOf('interrupted', counts, notes, isEnded ? await results.completed() : undefined).figures
+  if (!isEnded) return endOf('interrupted', counts, notes, undefined).figures
+  const files =
+    isGuest === true
+      ? { file: notes.resultsFile ?? results.file, results: await results.values() }
+      : await results.completed()
+  return endOf('interrupted', counts, notes, files).figures
 }

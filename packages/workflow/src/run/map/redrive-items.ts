@@ -49,7 +49,7 @@ export interface RedriveParts {
   readonly ledger: Ledger
   readonly durable: Durable
   readonly mapRun: string
-  readonly queue: ItemQueue<never>
+  readonly queue: Pick<ItemQueue<never>, 'queue' | 'open' | 'close' | 'lookForLost'>
   readonly watch: LaneWatch
   readonly note: (message: string) => void
   /** The value with its secrets masked. */
@@ -63,9 +63,9 @@ export async function redriveItems(parts: RedriveParts, redrive: ItemRedrive | u
   const { ledger, mapRun, queue } = parts
   const letters = redrive?.letters(ledger, mapRun)
   if (letters === undefined && (await openInQueue(ledger, queue.queue)) === 0) return false
-  await queue.open(parts.signal)
   try {
-    if (redrive === undefined || letters === undefined) await parts.watch.untilQueueEmpty(queue.queue)
+    await queue.open(parts.signal)
+    if (redrive === undefined || letters === undefined) await parts.watch.untilQueueEmpty(queue)
     else redrive.onEnd(await new Redriving(parts, redrive).process(letters))
   } finally {
     await queue.close()
@@ -89,7 +89,7 @@ class Redriving {
     this.redriven = await openInQueue(ledger, queue.queue)
     const before = (await readClasses(ledger, mapRun)).succeeded
     const isHealthy = await this.grantAll(letters)
-    await watch.untilQueueEmpty(queue.queue)
+    await watch.untilQueueEmpty(queue)
     const left = await openInQueue(ledger, queue.queue)
     const succeeded = (await readClasses(ledger, mapRun)).succeeded - before
     const { redriven, undecided } = this
@@ -117,10 +117,10 @@ class Redriving {
   private async isHealthy(first: readonly LetterRef[]): Promise<boolean> {
     const { ledger, mapRun, queue, watch, note } = this.parts
     // What an earlier redrive left is none of the first ones.
-    await watch.untilQueueEmpty(queue.queue)
+    await watch.untilQueueEmpty(queue)
     const before = (await readClasses(ledger, mapRun)).succeeded
     const granted = await this.grant(first)
-    await watch.untilQueueEmpty(queue.queue)
+    await watch.untilQueueEmpty(queue)
     const succeeded = (await readClasses(ledger, mapRun)).succeeded - before
     if (watch.isStopped) return true
     const isAll = succeeded >= granted

@@ -12,14 +12,18 @@ export interface LogParts {
   readonly onStateFailure: (error: StateError) => void
 }
 
-export function removeUnkeptLog(
-  { run, map: { id, keepLogs }, state, onStateFailure }: LogParts,
-  { taskId, generation, attempt, execution }: Pick<DurableContext, 'taskId' | 'generation' | 'attempt' | 'execution'>,
-): void {
+type EndedAttempt = Pick<DurableContext, 'taskId' | 'generation' | 'attempt' | 'execution'>
+
+/** Whether the log of an attempt that succeeded is kept. */
+export function keepsLog({ keepLogs }: LogParts['map'], { generation, attempt, execution }: EndedAttempt): boolean {
   const isFirst = generation === 1 && attempt === 1 && execution === 1
-  if (keepLogs === 'all' || (keepLogs === 'failures' && !isFirst)) return
+  return keepLogs === 'all' || (keepLogs === 'failures' && !isFirst)
+}
+
+export function removeUnkeptLog({ run, map, state, onStateFailure }: LogParts, ended: EndedAttempt): void {
+  if (keepsLog(map, ended)) return
   try {
-    state.removeLog({ run, item: { map: id, id: taskId }, step: '' }, { generation, attempt, execution })
+    state.removeLog({ run, item: { map: map.id, id: ended.taskId }, step: '' }, ended)
   } catch (error) {
     if (!(error instanceof StateError)) throw error
     onStateFailure(error)

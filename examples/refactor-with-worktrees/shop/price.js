@@ -1,0 +1,3 @@
+const price = (cents) => `${(cents / 100).toFixed(2)} EUR`
+
+module.exports = { price }

@@ -1,0 +1,3 @@
+const tax = (cents) => Math.round(cents * 0.19)
+
+module.exports = { tax }
