@@ -1,7 +1,9 @@
 /** That a command takes everything with it that it has started, however that hides. Real processes. */
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync, statSync, unlinkSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { MARK_DESCRIPTOR } from '../../packages/workflow/src/process/descriptor-mark.js'
 import { listProcesses, type ProcessRow } from '../../packages/workflow/src/process/process-table.js'
 import {
   has,
@@ -179,6 +181,51 @@ describe('a program that exits by itself', () => {
     expect(heard).toBe('one\ntwo\n')
   })
 })
+
+itWhere(
+  hasProc,
+  '/proc',
+  'a command spares the one that has taken its place, and whose note is a new file',
+  async () => {
+    const place = temporaryDirectory()
+    const note = path.join(place.path, 'note')
+    const { processes, end } = await start('echo $$; sleep 1000 & echo $!; wait', 2, { groupFile: note })
+    const { ino } = statSync(note)
+    // Without a pause, as if this process had been stopped: somebody ends what runs, and removes the note.
+    kill(processes)
+    while (processes.some(({ pid }) => holdsDescriptor(pid)));
+    unlinkSync(note)
+    const number = openFileNumbered(ino, place.path)
+    const stdio = [...Array<'ignore'>(MARK_DESCRIPTOR).fill('ignore'), number]
+    const successor = spawn('sleep', ['1000'], { stdio, detached: true })
+    const ended = new Promise((resolve) => successor.once('exit', (_code, signal) => resolve(signal)))
+    closeSync(number)
+    expect(await end).toMatchObject({ signal: 'SIGKILL' })
+    successor.kill('SIGUSR1')
+    expect(await ended).toBe('SIGUSR1')
+    place.remove()
+  },
+)
+
+/** A process that has ended holds none, also before its parent has heard of its end. */
+function holdsDescriptor(pid: number): boolean {
+  try {
+    statSync(`/proc/${pid}/fd/${MARK_DESCRIPTOR}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A new file with this inode number if it can be had: most file systems give the number of a removed file again at once. */
+function openFileNumbered(inode: number, directory: string): number {
+  for (let tries = 1; ; tries++) {
+    const file = path.join(directory, `successor-${tries}`)
+    const descriptor = openSync(file, 'wx')
+    if (statSync(file).ino === inode || tries === 20) return descriptor
+    closeSync(descriptor)
+  }
+}
 
 function isThere(pid: number): boolean {
   try {

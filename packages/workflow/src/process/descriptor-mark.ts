@@ -16,7 +16,7 @@ export interface FileId {
   readonly inode: bigint
 }
 
-/** To be given to a program, and closed here. */
+/** To be given to a program, and closed here when nothing of the program is left: until then no other file has its number. */
 export interface DescriptorMark {
   readonly descriptor: number
   readonly id: FileId

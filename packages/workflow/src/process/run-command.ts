@@ -46,12 +46,12 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
   if (refused !== null) return output.end({ exitCode: null, signal: null }, refused, 0)
   let kept: number | null = null
   let startedAtMs = 0
+  const mark = openMark(command.groupFile)
   try {
-    const mark = openMark(command.groupFile)
     const spawned = await spawnCommand(command, mark?.descriptor ?? null, () => {
       kept = keeper.begin(command.graceMs)
       startedAtMs = performance.now()
-    }).finally(() => closeMark(mark))
+    })
     if (spawned instanceof Error && mark !== null) removeGroupFile(command.groupFile ?? '')
     if (spawned instanceof Error) return output.end({ exitCode: null, signal: null }, spawned, 0)
     const start = processStart(spawned.pid)
@@ -60,6 +60,9 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
     const exit = await running.finish()
     return output.end(exit, null, running.exitedAtMs - startedAtMs)
   } finally {
+    // Not before: if the file is removed meanwhile, a new file gets its number once nobody has it open. That is the mark of
+    // the next execution, by the process which took this run over.
+    closeMark(mark)
     if (kept !== null) keeper.ended(kept)
   }
 }
