@@ -33,8 +33,12 @@ onBothStores('a redrive', () => {
   const release = (): void => rmSync(fixture.path('hold'))
 
   /** What the killed process had started is gone too, before the items go on. */
-  const killAndRelease = async (...args: string[]): Promise<void> => {
-    await fixture.killed(args, () => fixture.starts().length >= 2)
+  const killAndRelease = async (args: readonly string[], mostFailed: number): Promise<void> => {
+    const isFarEnough = async (): Promise<boolean> => {
+      const { failed = KEYS.length } = await fixture.counts()
+      return fixture.starts().length >= 2 && failed <= mostFailed
+    }
+    await fixture.killed([...args], isFarEnough)
     await fixture.isClean()
     expect((await fixture.counts())['total']).toBe(6)
     release()
@@ -54,7 +58,7 @@ onBothStores('a redrive', () => {
 
   test('25: killed with kill -9, the same command finishes what is left, and with --reduce the steps after the map', async () => {
     await begin()
-    await killAndRelease('dlq', 'retry', 'r1', '--reduce')
+    await killAndRelease(['dlq', 'retry', 'r1', '--reduce'], KEYS.length)
     const ended = await fixture.here('dlq', 'retry', 'r1', '--reduce')
     expect(ended.code, ended.stderr).toBe(0)
     await expectAllOnce()
@@ -64,12 +68,10 @@ onBothStores('a redrive', () => {
 
   test('25: killed with kill -9, a resume finishes the redrive, and repeats the steps that were asked for', async () => {
     await begin()
-    await killAndRelease('dlq', 'retry', 'r1', '--reduce')
+    // A resume redrives nothing: it finishes what the redrive had granted, which is every item here.
+    await killAndRelease(['dlq', 'retry', 'r1', '--reduce'], 0)
     const ended = await fixture.here('resume', 'r1')
     expect(ended.code, ended.stderr).toBe(0)
-    // Letters that the kill came before are still open.
-    const again = await fixture.here('dlq', 'retry', 'r1')
-    expect(again.code, again.stderr).toBe(0)
     await expectAllOnce()
     expect(fixture.read('sums')).toBe('0\n6\n')
   })
