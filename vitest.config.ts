@@ -11,6 +11,7 @@ const pure = ['packages/*/src/**/*.test.ts', 'test/property/**/*.test.ts', 'test
 // Programs that tests start print commands to type next, which differ where npm has started the program.
 for (const name of ['npm_command', 'npm_lifecycle_event']) delete process.env[name]
 const reportFile = process.env['TEST_REPORT']
+const END = './test/report-end.ts'
 
 export default defineConfig({
   resolve: { conditions },
@@ -20,7 +21,7 @@ export default defineConfig({
     // Three where there are two processors: tests that start processes mostly wait for them, and two left a processor idle.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     globalSetup: ['test/postgres/global-setup.ts'],
-    reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
+    reporters: reportFile === undefined ? ['default', END] : ['default', END, ['json', { outputFile: reportFile }]],
     projects: [
       // Long, since a busy machine is slow and a test that hangs is found all the same.
       { extends: true, test: { name: 'unit', include: pure, isolate: false, testTimeout: 30_000 } },

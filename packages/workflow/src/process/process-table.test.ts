@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parsePs, parseStat, pidsGivenSince } from './process-table.js'
@@ -41,8 +41,14 @@ test('a tree is its roots and all below them, though parents may go around in ci
 })
 
 test.runIf(existsSync('/proc/loadavg'))('the pids given since a process started contain every later one', () => {
-  const [first, second, third] = [1, 2, 3].map(() => spawnSync('true').pid)
-  const given = pidsGivenSince(first ?? 0)
-  expect(given).toEqual(expect.arrayContaining([second, third]))
-  expect(given).not.toContain(first)
+  const children = [1, 2, 3].map(() => spawn('sleep', ['60']))
+  try {
+    // They live: of those that have ended only the last few are contained, and other programs may start many meanwhile.
+    const [first, second, third] = children.map(({ pid }) => pid)
+    const given = pidsGivenSince(first ?? 0)
+    expect(given).toEqual(expect.arrayContaining([second, third]))
+    expect(given).not.toContain(first)
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+  }
 })
