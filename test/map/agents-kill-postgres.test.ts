@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
 import { keepIn } from '../workflow/cli-fixture.js'
-import { agentsSettings, writeAgentsResults } from './agents-results.js'
-import { killAgents } from './killed-agents.js'
+import { killAgents, SHORT_CAMPAIGN } from './killed-agents.js'
 
-const settings = agentsSettings({ seed: 11 })
+const seed = Number(process.env['SEED'] ?? 11)
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -14,11 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test(`agents on PostgreSQL keep every promise over ${settings.kills} kills`, {
-  timeout: settings.timeoutMs,
-}, async () => {
-  const sums = await killAgents(settings)
+test(`agents on PostgreSQL that are killed keep every promise, seed ${seed}`, { timeout: 180_000 }, async () => {
+  const sums = await killAgents({ ...SHORT_CAMPAIGN, seed })
   expect(sums.faults).toEqual([])
   expect(sums.byAgents).toBeGreaterThan(0)
-  writeAgentsResults('PostgreSQL', settings, sums)
 })

@@ -1,17 +1,22 @@
 /**
- * The process that conducts a run and its agents, killed with SIGKILL, asked to stop and suspended at random moments. More
- * with KILLS=200, more processes with AGENTS=8, others with SEED=2, the figures into `test/crash/RESULTS.md` with WRITE=1.
- * Needs a build.
+ * The process that conducts a run and its agents, killed with SIGKILL, asked to stop and suspended at random moments; others
+ * with SEED=2. The whole campaign is `npm run crash:maps`. Needs a build.
  */
 import { expect, test } from 'vitest'
-import { agentsSettings, writeAgentsResults } from './agents-results.js'
-import { killAgents } from './killed-agents.js'
+import { killAgents, SHORT_CAMPAIGN } from './killed-agents.js'
 
-const settings = agentsSettings({ seed: 3 })
+const seed = Number(process.env['SEED'] ?? 3)
 
-test(`agents keep every promise over ${settings.kills} kills`, { timeout: settings.timeoutMs }, async () => {
-  const sums = await killAgents(settings)
+test(`agents that are killed keep every promise, seed ${seed}`, { timeout: 180_000 }, async () => {
+  const sums = await killAgents({ ...SHORT_CAMPAIGN, seed })
   expect(sums.faults).toEqual([])
   expect(sums.byAgents).toBeGreaterThan(0)
-  writeAgentsResults('SQLite', settings, sums)
+})
+
+test(`of the work of killed agents in worktrees nothing is lost or merged twice, seed ${seed}`, {
+  timeout: 180_000,
+}, async () => {
+  const sums = await killAgents({ ...SHORT_CAMPAIGN, items: 16, seed, isolation: 'worktree' })
+  expect(sums.faults).toEqual([])
+  expect([sums.byAgents, sums.merged].every((count) => count > 0)).toBe(true)
 })

@@ -1,15 +1,17 @@
 /**
  * A run with a map, the process that conducts it and agents beside it, which are killed, stopped in order and suspended at
  * random moments that a seed decides, each replaced at once. Now and then, and at the end, the ledger is compared with what
- * really ran. Imports the command-line fixture, the history checker and the checks of maps.
+ * really ran; of a map in working trees, the repository with the ledger. Imports the command-line fixture, the history
+ * checker and the checks of maps and merges.
  */
-import { execFileSync } from 'node:child_process'
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { type AttemptRow, scopeOfRun, type TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { faultsOf, type Start } from '../crash/history.js'
 import { CliFixture, type Going, until } from '../workflow/cli-fixture.js'
+import { GitScene } from './git-scene.js'
 import { parallelFaults, rateFaults, retryFaults, tallyFaults } from './map-checks.js'
+import { conflictsOf, mergeFaults } from './merge-history.js'
 
 const RUN = 'r1'
 const MAP = `${RUN}/map`
@@ -29,11 +31,23 @@ const WORK = [
   'echo "done ${item}"',
 ].join('\n')
 
+/**
+ * In a working tree, each execution leaves a proof of its own and the file of its item, with what only it would write. Two
+ * neighbours of each ten write the same file: where they run at once, the second one conflicts.
+ */
+const WORK_IN_TREE = [
+  'cd "$(git rev-parse --show-toplevel)"',
+  'proof="proof-$REPRISE_ITEM_INDEX-$LIFE-$$"',
+  'echo x > "$proof"; echo "$proof" >> "$NOTES/proofs"',
+  'echo "$LIFE $$" >> "file-${item}"',
+  'case $(( REPRISE_ITEM_INDEX % 10 )) in 3|4) echo "${item}" > "pair-$(( REPRISE_ITEM_INDEX / 10 ))" ;; esac',
+  WORK,
+].join('\n')
+
 interface AgentsSettings {
   readonly agents: number
   readonly items: number
-  /** `none`, `directory` or `worktree`. */
-  readonly isolation: string
+  readonly isolation: 'none' | 'worktree'
 }
 
 export interface KilledAgentsSums {
@@ -50,6 +64,12 @@ export interface KilledAgentsSums {
   readonly again: number
   /** Attempts that a process other than the conductor ran. */
   readonly byAgents: number
+  /** Items that were merged. */
+  readonly merged: number
+  /** Items whose work was refused by the merge. */
+  readonly conflicts: number
+  /** Working trees that were left for `clean`. */
+  readonly orphans: number
   readonly faults: readonly string[]
 }
 
@@ -72,8 +92,11 @@ class KilledAgents {
   private readonly pids = new Map<number, string>()
   private readonly faults: string[] = []
   private readonly maxParallel: number
+  /** Where the map works in working trees. */
+  private readonly repository: GitScene | undefined
+  private readonly base: string
   private started = 0
-  private sums = { kills: 0, conductorKills: 0, pauses: 0, orderly: 0 }
+  private sums = { kills: 0, conductorKills: 0, pauses: 0, orderly: 0, merged: 0, conflicts: 0, orphans: 0 }
 
   constructor(seed: number, settings: AgentsSettings) {
     this.random = seededRandom(seed)
@@ -81,7 +104,8 @@ class KilledAgents {
     this.maxParallel = Math.max(3, settings.agents)
     this.cli.env['NOTES'] = this.cli.directory
     this.cli.write('workflow.json', JSON.stringify(this.workflow()))
-    if (settings.isolation === 'worktree') this.makeRepository()
+    this.repository = settings.isolation === 'worktree' ? new GitScene(this.cli, { README: 'begin\n' }) : undefined
+    this.base = this.repository?.git('rev-parse', 'HEAD') ?? ''
   }
 
   private workflow(): object {
@@ -94,10 +118,10 @@ class KilledAgents {
         input: '${numbers}',
         max_parallel: this.maxParallel,
         rate: `${RATE.perSecond}/s`,
-        ...(isolation !== 'none' && { isolation }),
+        isolation,
         agent_template: [
           { id: 'prepare', shell: 'true' },
-          { id: 'work', shell: WORK, capture: 'text' },
+          { id: 'work', shell: isolation === 'worktree' ? WORK_IN_TREE : WORK, capture: 'text' },
         ],
         on_item_error: [{ shell: 'echo "${item}" >> "$NOTES/given-up"' }],
       },
@@ -107,13 +131,6 @@ class KilledAgents {
         max_retries: MAX_RETRIES,
       },
     }
-  }
-
-  private makeRepository(): void {
-    const git = (...args: string[]): void =>
-      void execFileSync('git', args, { cwd: this.cli.directory, stdio: 'ignore' })
-    git('init', '-q')
-    git('-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-q', '--allow-empty', '-m', 'begin')
   }
 
   /** `mostKills`: then the run is left alone until it ends. */
@@ -126,6 +143,7 @@ class KilledAgents {
       const { starts, again, byAgents } = await this.check(true)
       this.faults.push(...(await this.faultsAtEnd()))
       await this.cli.isClean()
+      if (this.repository !== undefined) this.faults.push(...(await this.faultsOfMerges(this.repository)))
       const { items } = this.settings
       const counts = { runs: 1, items, processes: this.started, starts, again, byAgents }
       return { ...counts, ...this.sums, faults: this.faults }
@@ -333,6 +351,24 @@ class KilledAgents {
     return faults
   }
 
+  /** After `clean`: agents that were killed at the end, and not replaced, leave their trees to it. */
+  private async faultsOfMerges(repository: GitScene): Promise<string[]> {
+    const read = await this.look(async (ledger) => ({
+      tasks: await ledger.list({ ...scopeOfRun(MAP) }),
+      rows: await ledger.attemptsOfRun(MAP),
+      letters: await ledger.deadLetters({ ...scopeOfRun(MAP) }),
+    }))
+    if (read === undefined) return ['there is no store any more']
+    this.sums.orphans += repository.trees()
+    const { code, stderr } = await this.cli.reprise('clean', '--yes')
+    if (code !== 0) return [`clean ended with ${code}: ${stderr}`]
+    this.sums.merged += read.tasks.filter(({ status }) => status === 'succeeded').length
+    this.sums.conflicts += conflictsOf(read.letters).length
+    const proofs = this.cli.read('proofs').split('\n').filter(Boolean)
+    const fileOf = ({ id }: TaskRecord): string => `file-${Number.parseInt(id, 10) + 1}`
+    return mergeFaults({ repository, base: this.base, ...read, proofs, fileOf })
+  }
+
   private async look<T>(how: (ledger: Ledger) => Promise<T>): Promise<T | undefined> {
     return (await this.cli.isKept()) ? this.cli.ledger(how) : undefined
   }
@@ -352,6 +388,9 @@ export interface AgentsCampaign extends AgentsSettings {
   /** Kills of one run. */
   readonly killsOfOne: number
 }
+
+/** As much as the test suite has time for. */
+export const SHORT_CAMPAIGN = { kills: 3, killsOfOne: 3, agents: 2, items: 32, isolation: 'none' } as const
 
 /** Runs one after the other until there were enough kills; the sums of all runs, with the seed of each fault. */
 export async function killAgents(campaign: AgentsCampaign): Promise<KilledAgentsSums> {
