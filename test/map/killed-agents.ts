@@ -11,7 +11,7 @@ import { faultsOf, type Start } from '../crash/history.js'
 import { CliFixture, type Going, until } from '../workflow/cli-fixture.js'
 import { GitScene } from './git-scene.js'
 import { parallelFaults, rateFaults, retryFaults, tallyFaults } from './map-checks.js'
-import { conflictsOf, mergeFaults } from './merge-history.js'
+import { conflictsOf, mergedExecutions, mergeFaults } from './merge-history.js'
 
 const RUN = 'r1'
 const MAP = `${RUN}/map`
@@ -293,11 +293,22 @@ class KilledAgents {
     if (found === undefined) return { starts: 0, again: 0, byAgents: 0 }
     // While processes go on, what is read one after the other is of different moments: only the end is looked at whole.
     const isWhole = (fault: string): boolean => finished || /ran at once|the rate is/.test(fault)
-    const faults = found.faults.filter((fault) => !fault.endsWith('exhausted too early') && isWhole(fault))
-    this.faults.push(...faults.map((fault) => `after ${this.sums.kills} kills: ${fault}`))
+    const isMeant = (fault: string): boolean => !fault.endsWith('exhausted too early') && !this.isMergedBefore(fault)
+    const faults = found.faults.filter((fault) => isWhole(fault) && isMeant(fault))
+    this.faults.push(
+      ...faults.map((fault) => `after ${this.sums.kills} kills: ${fault}${historyIn(fault, found.rows)}`),
+    )
     const attempts = new Set(found.starts.map(({ task, attempt }) => `${task} ${attempt}`))
     const byAgents = found.rows.filter(({ owner }) => this.owners.get(owner)?.startsWith('0.') === false).length
     return { starts: found.starts.length, again: found.starts.length - attempts.size, byAgents }
+  }
+
+  /** An execution that finds the work of an earlier one merged has an outcome, and runs nothing. */
+  private isMergedBefore(fault: string): boolean {
+    const [, id = '', own = ''] = /^(\S+): attempt (\S+) has an outcome, and never ran$/.exec(fault) ?? []
+    if (this.repository === undefined || id === '') return false
+    const merged = mergedExecutions({ repository: this.repository, base: this.base }).get(id)
+    return merged !== undefined && merged.localeCompare(own, undefined, { numeric: true }) < 0
   }
 
   private notes(): { task: string; attempt: number; life: string; atMs: number }[] {
@@ -376,6 +387,16 @@ class KilledAgents {
   private async hasEnded(): Promise<boolean> {
     return (await this.look(async (ledger) => ((await ledger.run(RUN))?.endedAtMs ?? null) !== null)) ?? false
   }
+}
+
+/** The attempts of the item that a fault names. */
+function historyIn(fault: string, rows: readonly AttemptRow[]): string {
+  const [id = ''] = fault.split(':')
+  const own = rows.filter((row) => row.id === id)
+  const told = own.map(({ attempt, execution, outcome, failure }) => {
+    return `${attempt}.${execution} ${outcome}${failure === null ? '' : ` (${failure.message})`}`
+  })
+  return told.length === 0 ? '' : ` [${told.join(', ')}]`
 }
 
 function pause(forMs: number): Promise<void> {

@@ -38,27 +38,34 @@ export function conflictsOf(letters: readonly DeadLetter[]): string[] {
   return letters.flatMap(({ failure }) => CONFLICT.exec(failure?.message ?? '')?.[1] ?? [])
 }
 
+/** Of each merge of an item: the item, and the attempt that its trailer names. */
+function mergesOf({ repository, base }: Pick<MergeHistory, 'repository' | 'base'>): [item: string, attempt: string][] {
+  const [item, attempt] = ['Item', 'Attempt'].map((key) => `%(trailers:key=Reprise-${key},valueonly,separator=)`)
+  const text = repository.git('log', '--merges', `--format=${item} ${attempt}`, `${base}..HEAD`)
+  // A merge of what a person committed names no item.
+  return text.split('\n').flatMap((line) => (/^\S+ \S+$/.test(line) ? [line.split(' ') as [string, string]] : []))
+}
+
+/** `1.2`: the attempt and execution of a merge; its generation is not looked at. */
+export function mergedExecutions(history: Pick<MergeHistory, 'repository' | 'base'>): ReadonlyMap<string, string> {
+  return new Map(mergesOf(history).map(([item, name]) => [item, MERGED_WITH.exec(name)?.slice(2, 4).join('.') ?? '']))
+}
+
 /** Merged are the items that succeeded, each once, with an execution that the ledger knows. */
 function markFaults({ repository, base, tasks, rows }: MergeHistory): string[] {
   const faults: string[] = []
   const merged = new Map<string, string>()
-  const format =
-    '--format=%(trailers:key=Reprise-Item,valueonly,separator=) %(trailers:key=Reprise-Attempt,valueonly,separator=)'
-  for (const line of repository.git('log', '--merges', format, `${base}..HEAD`).split('\n')) {
-    const [item = '', attempt = ''] = line.split(' ')
-    // A merge of what a person committed names no item.
-    if (item === '') continue
+  for (const [item, attempt] of mergesOf({ repository, base })) {
     if (merged.has(item)) faults.push(`${item} was merged with ${merged.get(item)} and with ${attempt}`)
     merged.set(item, attempt)
   }
   for (const { id, status } of tasks) {
     if (merged.has(id) !== (status === 'succeeded'))
       faults.push(`${id} is ${status}, and ${merged.has(id) ? 'was' : 'was not'} merged`)
-    const [, generation, attempt, execution] = MERGED_WITH.exec(merged.get(id) ?? '') ?? []
-    const isKnown = rows.some((row) => {
-      const name = [row.generation, row.attempt, row.execution].join('.')
-      return row.id === id && name === `${generation}.${attempt}.${execution}`
-    })
+    const name = MERGED_WITH.exec(merged.get(id) ?? '')
+      ?.slice(1, 4)
+      .join('.')
+    const isKnown = rows.some((row) => row.id === id && [row.generation, row.attempt, row.execution].join('.') === name)
     if (merged.has(id) && !isKnown)
       faults.push(`${id} was merged with ${merged.get(id)}, which the ledger does not know`)
   }

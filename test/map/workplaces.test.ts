@@ -3,11 +3,12 @@
  * repository, and executions of one item run in several of them. Imports Node and the places.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
 import { RepositoryLock } from '../../packages/workflow/src/workplaces/repository-lock.js'
 import { openWorktrees } from '../../packages/workflow/src/workplaces/worktrees.js'
 import {
@@ -78,6 +79,48 @@ const mergedItems = (): string[] =>
   git('log', '--merges', '--format=%(trailers:key=Reprise-Item,valueonly)', 'HEAD').split('\n').filter(Boolean)
 
 describe('working trees of several processes', () => {
+  test('are not replaced by the repository around them when somebody removes one', async () => {
+    const places = await open()
+    await places.use(requestOf(1, 1), adding(1, 'one'))
+    const [tree = ''] = readdirSync(at('state/trees')).filter((name) => !/\.owner$|^outcomes$/.test(name))
+    rmSync(at(`state/trees/${tree}/.git`))
+    writeFileSync(at('.gitignore'), 'state\nchanged by a person\n')
+    writeFileSync(at('precious'), 'not committed\n')
+    await expect(places.use(requestOf(2, 1), adding(2, 'two'))).rejects.toThrow(/not a git repository/)
+    // The next attempt has another tree, and its commands are in that one too.
+    const seen: Readonly<Record<string, string>>[] = []
+    await places.use(requestOf(2, 2), async (place) => {
+      seen.push(place.variables)
+      return adding(2, 'two')(place)
+    })
+    expect(seen[0]?.['GIT_CEILING_DIRECTORIES']).toBe(at('state/trees'))
+    expect(git('symbolic-ref', '--short', 'HEAD')).toBe('main')
+    expect(readFileSync(at('.gitignore'), 'utf8')).toContain('changed by a person')
+    expect(readFileSync(at('precious'), 'utf8')).toBe('not committed\n')
+    git('checkout', '--quiet', '.gitignore')
+    await places.land(true)
+    await places.close()
+    expect(readFileSync(at('file-2'), 'utf8')).toBe('by two\n')
+  })
+
+  test('leave alone a tree whose process has not written its mark to the end', async () => {
+    await (await open()).close()
+    const lock = new RepositoryLock(at('.git'))
+    const mark = at('state/trees/other-0.owner')
+    let opening: Promise<Workplaces> | undefined
+    await lock.hold(async () => {
+      mkdirSync(at('state/trees'), { recursive: true })
+      writeFileSync(mark, '')
+      opening = open()
+      // It has looked, and waits for the lock.
+      while (!readdirSync(at('.git')).some((name) => /^reprise\.lock\.[^.]+$/.test(name))) await turns(1)
+      git('worktree', 'add', '--quiet', '--detach', at('state/trees/other-0'))
+      writeFileSync(mark, JSON.stringify(ownIdentity()))
+    })
+    await (await opening)?.close()
+    expect([existsSync(at('state/trees/other-0/.git')), existsSync(mark)]).toEqual([true, true])
+  })
+
   test('merge an item once, and every execution gets what the merged one gave', { timeout: 120_000 }, async () => {
     const plan = fc.array(fc.tuple(fc.nat(3), fc.nat(1)), { minLength: 4, maxLength: 9 })
     let round = 0

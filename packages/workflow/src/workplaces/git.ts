@@ -35,7 +35,7 @@ export class GitError extends Error {
   }
 }
 
-interface GitOptions {
+export interface GitOptions {
   /** Written to its standard input. */
   readonly input?: string
   /** Exit codes beside 0 that are answers. */
@@ -43,7 +43,7 @@ interface GitOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-interface GitAnswer {
+export interface GitAnswer {
   readonly code: number
   /** Without the newline at its end. */
   readonly text: string

@@ -30,11 +30,14 @@ export async function removeLeftTrees(directory: string, cwd: string, isDry: boo
   if (repository === undefined) return NOTHING
   const { top, common } = repository
   const identity = identityIn(top)
-  const lost = holders.flatMap((holder) => Tree.lostIn(holder, identity))
-  if (lost.length === 0) return NOTHING
-  if (isDry) return { trees: lost.map((tree) => tree.path), branches: [] }
+  const find = (): Tree[] => holders.flatMap((holder) => Tree.lostIn(holder, identity))
+  const found = find()
+  if (found.length === 0) return NOTHING
+  if (isDry) return { trees: found.map((tree) => tree.path), branches: [] }
   return new RepositoryLock(common).hold(async () => {
     const branches: string[] = []
+    // Once more: a process that adds a tree holds the lock, and its mark is not whole before.
+    const lost = find()
     for (const tree of lost) {
       const branch = tree.isThere ? await tree.rescue() : undefined
       await tree.remove(top)

@@ -190,9 +190,9 @@ export class MergeBranch {
     await tree.rest(into)
     const args = ['merge', '--quiet', '--no-ff', '--no-edit', '--no-autostash', '-m', message, from]
     const env = await this.parts.identity()
-    const { code } = await askGit(tree.path, args, { env, answers: [1] })
-    if (code === 0) return git(tree.path, 'rev-parse', 'HEAD')
-    const files = (await git(tree.path, 'diff', '--name-only', '--diff-filter=U')).split('\n').filter(Boolean)
+    const { code } = await tree.ask(args, { env, answers: [1] })
+    if (code === 0) return tree.git('rev-parse', 'HEAD')
+    const files = (await tree.git('diff', '--name-only', '--diff-filter=U')).split('\n').filter(Boolean)
     await tree.rest(into)
     return { files: files.length === 0 ? ['its changes'] : files }
   }

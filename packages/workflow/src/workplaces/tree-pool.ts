@@ -28,6 +28,7 @@ export class TreePool {
   private readonly held = new Map<Tree, AbortSignal>()
   private waiting: (() => void)[] = []
   private adding = 0
+  private named = 0
   /** Names of trees differ from those of other processes. */
   private readonly mark = randomBytes(4).toString('hex')
 
@@ -47,7 +48,9 @@ export class TreePool {
 
   give(tree: Tree): void {
     this.held.delete(tree)
-    this.idle.push(tree)
+    // One that somebody has removed would fail each attempt that takes it; its mark is left for who cleans up.
+    if (tree.isThere) this.idle.push(tree)
+    else this.trees.delete(tree)
     for (const resolve of this.waiting.splice(0)) resolve()
   }
 
@@ -68,7 +71,8 @@ export class TreePool {
 
   private async add(): Promise<Tree> {
     const { repository, directory, commit, lock, identity } = this.parts
-    const name = path.join(directory, `${this.mark}-${this.trees.size + this.adding++}`)
+    const name = path.join(directory, `${this.mark}-${this.named++}`)
+    this.adding++
     try {
       const tree = await lock.hold(() => Tree.add(repository, name, commit, identity))
       this.trees.add(tree)

@@ -16,7 +16,7 @@ import { Outcomes } from './outcomes.js'
 import { TREES } from './left-trees.js'
 import { findRepository, type Repository } from './repository.js'
 import { RepositoryLock } from './repository-lock.js'
-import { identityIn, Tree } from './tree.js'
+import { identityIn, Tree, withinTrees } from './tree.js'
 import { TreePool } from './tree-pool.js'
 
 export interface WorktreesInput {
@@ -91,10 +91,11 @@ class Worktrees implements Workplaces {
   }
 
   async begin(): Promise<void> {
-    const lost = Tree.lostIn(path.join(this.input.directory, TREES), this.identity)
+    const lost = (): Tree[] => Tree.lostIn(path.join(this.input.directory, TREES), this.identity)
     if (this.input.isGuest) await this.branch.expect()
     else await this.branch.begin()
-    if (lost.length > 0) await this.lock.hold(() => this.endLost(lost))
+    // Under the lock once more: a process that adds a tree holds it, and its mark is not whole before.
+    if (lost().length > 0) await this.lock.hold(() => this.endLost(lost()))
   }
 
   async finished({ items, attempt }: WorkRequest): Promise<ReadonlyMap<string, Json>> {
@@ -134,7 +135,11 @@ class Worktrees implements Workplaces {
         signal.throwIfAborted()
         done = await act({
           cwd: path.join(tree.path, this.repository.prefix),
-          variables: { REPRISE_BRANCH: branch, REPRISE_RUN_DIRECTORY: this.input.cwd },
+          variables: {
+            REPRISE_BRANCH: branch,
+            REPRISE_RUN_DIRECTORY: this.input.cwd,
+            ...withinTrees(path.dirname(tree.path)),
+          },
         })
       } catch (error) {
         await this.keep(tree, branch, start, `Unfinished: ${titleOf(request)}`)
@@ -213,7 +218,7 @@ class Worktrees implements Workplaces {
 
   /** The branch has nothing that is not elsewhere. */
   private async leave(tree: Tree, branch: string): Promise<void> {
-    await git(tree.path, 'checkout', '--quiet', '--detach')
+    await tree.git('checkout', '--quiet', '--detach')
     await git(this.repository.top, 'update-ref', '-d', `refs/heads/${branch}`)
   }
 
