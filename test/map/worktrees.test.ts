@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { letterGroups, letterStats } from '../../packages/workflow/src/operate/letters/letter-groups.js'
+import { letterView } from '../../packages/workflow/src/operate/letters/letter-view.js'
 import { MapFixture } from './map-fixture.js'
 
 /** A fixture whose directory is a repository with one commit. */
@@ -94,6 +96,16 @@ describe('a map in working trees', () => {
     expect(git(fixture, 'show', `${branch}:shared.txt`)).toBe(`one\n${dead[0]?.key}\nthree`)
     const done = fixture.results().find(({ state: how }) => how === 'succeeded')
     expect(fixture.read('shared.txt')).toBe(`one\n${done?.key}\nthree\n`)
+    // A redrive does the item again on what was merged, so it is no use only for what says the same again.
+    const told = await fixture.look(async (ledger) => ({
+      letters: (await ledger.deadLetters()).map((letter) => letterView(letter, undefined)),
+      groups: await letterGroups(ledger, {}),
+      stats: await letterStats(ledger, {}),
+    }))
+    expect(told.letters.map(({ retry }) => retry.makesSense)).toEqual([true])
+    expect(told.letters[0]?.retry.why).toMatch(/done again on what has been merged/)
+    expect(told.groups.map(({ retryableShare }) => retryableShare)).toEqual([1])
+    expect(told.stats).toMatchObject({ open: 1, retryable: 1 })
     expect(treesOf(fixture)).toBe(1)
   })
 

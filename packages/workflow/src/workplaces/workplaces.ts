@@ -6,6 +6,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { DurableContext, Json } from 'reprise/durable'
 import { stateErrorOf } from '../state/state-error.js'
+import { MERGE_CONFLICT } from '../words/failure-words.js'
 
 /** An attempt of one item, or of a batch. */
 export interface WorkRequest {
@@ -47,9 +48,12 @@ export class MergedBeforeError extends Error {
 /** Files that are named; the others are left out. */
 export const MOST_NAMED = 5
 
-/** The work cannot be merged; it stays on its branch. Trying again would find the same, so it is not retried. */
+/**
+ * The work cannot be merged; it stays on its branch. It is not retried: the conflict is for people to see. When they redrive the
+ * item, it is done again on what has been merged by then.
+ */
 export class MergeConflictError extends Error {
-  override readonly name = 'MergeConflictError'
+  override readonly name = MERGE_CONFLICT
   readonly retryable = false
 
   constructor(branch: string, files: readonly string[]) {

@@ -4,8 +4,9 @@
  */
 import type { DeadLetter, Ledger, LetterClosing, Scope } from 'reprise/durable'
 import type { LetterCountFilter, LetterPattern, LetterTotals } from 'reprise/internal'
+import { MERGE_CONFLICT } from '../../words/failure-words.js'
 import { foundLetters, type LetterSelection } from './letter-pages.js'
-import { type LetterKind, placeOfScope, retryAdvice } from './letter-view.js'
+import { isMergeConflict, type LetterKind, placeOfScope, retryAdvice } from './letter-view.js'
 
 /** Letters with one cause. */
 export interface LetterGroup {
@@ -109,7 +110,9 @@ function distinctPlaces(scopes: readonly Scope[]): Scope[] {
 }
 
 function groupView({ signature, letters, firstAtMs, reasons, scopes, last }: LetterPattern): LetterGroup {
-  const retryable = reasons.reduce((sum, reason) => sum + (isRetryable(reason) ? reason.letters : 0), 0)
+  // Letters of one signature have failed with the same error.
+  const isConflict = isMergeConflict(last.failure)
+  const retryable = reasons.reduce((sum, reason) => sum + (isConflict || isRetryable(reason) ? reason.letters : 0), 0)
   return {
     signature,
     count: letters,
@@ -133,7 +136,7 @@ const KINDS = ['step', 'item', 'on_item_error'] as const
 export async function letterStats(ledger: Ledger, selection: LetterSelection): Promise<LetterStats> {
   const byKind = { item: 0, step: 0, task: 0, on_item_error: 0 }
   const closedBy: Partial<Record<LetterClosing, number>> = {}
-  let [open, closed, undecided, retryable, oldest, newest] = [0, 0, 0, 0, Infinity, -Infinity]
+  let [open, closed, undecided, retryable, finals, oldest, newest] = [0, 0, 0, 0, 0, Infinity, -Infinity]
   for await (const { counts } of totalPages(ledger, selection))
     for (const count of counts) {
       const { letters } = count
@@ -146,10 +149,12 @@ export async function letterStats(ledger: Ledger, selection: LetterSelection): P
       byKind[count.scopeKind === 'task' ? 'task' : (KINDS[count.parts - 1] ?? 'on_item_error')] += letters
       if (count.stopReason === 'interrupted') undecided += letters
       if (isRetryable(count)) retryable += letters
+      if (count.isFinal) finals += letters
       oldest = Math.min(oldest, count.firstAtMs)
       newest = Math.max(newest, count.lastAtMs)
     }
   const times = { oldestFailedAtMs: open === 0 ? null : oldest, newestFailedAtMs: open === 0 ? null : newest }
+  if (finals > 0) retryable += await conflictsIn(ledger, selection)
   const groups = await openKinds(ledger, selection)
   return { open, closed, undecided, retryable, groups, byKind, closedBy, ...times }
 }
@@ -174,6 +179,13 @@ function countOf(letter: DeadLetter): LetterTotals['counts'][number] {
     letters: 1,
     ...times,
   }
+}
+
+/** Open letters of merge conflicts. The counts of a store name no errors, the groups do. */
+async function conflictsIn(ledger: Ledger, selection: LetterSelection): Promise<number> {
+  const groups = await letterGroups(ledger, { ...selection, isOpen: true })
+  const conflicts = groups.filter(({ signature }) => signature.startsWith(`${MERGE_CONFLICT}:`))
+  return conflicts.reduce((sum, { count }) => sum + count, 0)
 }
 
 /** Kinds of failures among the open ones; of several questions, kinds that several have count once. */

@@ -14,6 +14,7 @@ import {
 import { ANY_JSON, fields, shapeFaults, TEXT } from 'reprise/internal'
 import type { ItemInput } from '../../run/map/item-steps.js'
 import { retryStateOf } from '../../view/retry-state.js'
+import { MERGE_CONFLICT } from '../../words/failure-words.js'
 
 /** `item` of a map, `step` of a run, `task` of a program, or the `on_item_error` of an item. */
 export type LetterKind = 'item' | 'step' | 'task' | 'on_item_error'
@@ -115,8 +116,16 @@ export function dataOf(task: TaskRecord): Json {
   return placeOfScope(task).kind === 'item' ? inputOfItem(task).value : task.input
 }
 
+/** Whether the work of an item conflicted with what was merged before it. */
+export function isMergeConflict(failure: Pick<FailureRecord, 'name'> | null): boolean {
+  return failure?.name === MERGE_CONFLICT
+}
+
 /** By why it was not retried: the policy itself has said which failures may pass. */
 export function retryAdvice({ stopReason, failure }: Pick<DeadLetter, 'stopReason' | 'failure'>): RetryAdvice {
+  // Only the same work would conflict again, and a redrive does it anew.
+  if (isMergeConflict(failure))
+    return { makesSense: true, why: 'the item is done again on what has been merged by then, other items included' }
   if (failure?.retryable === false)
     return { makesSense: false, why: 'the error said that another attempt would fail the same way' }
   switch (stopReason) {
