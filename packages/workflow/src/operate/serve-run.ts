@@ -9,7 +9,7 @@ import { mapsOf, type Plan } from '../plan/plan.js'
 import { type AgentEnd, type AgentSettings, serveRun } from '../run/agent/agent.js'
 import { agentEnvironment, relocated } from '../run/agent/agent-hands.js'
 import { readPlan } from '../run/recorded-plan.js'
-import { repriseVersion } from '../state/reprise-version.js'
+import { repriseVersion, UNKNOWN_VERSION } from '../state/reprise-version.js'
 import { notesOf } from '../view/run-notes.js'
 import { findRun } from './find-run.js'
 import { expectNoSecrets, expectSecrets } from './load-plan.js'
@@ -63,8 +63,13 @@ function expectFit(plan: Plan, run: RunRecord, { env, cwd }: Pick<AgentInput, 'e
 /** Items mean the same only where the same program reads the document. */
 function expectVersion(run: string, version: string, { pid, host }: OtherOwner): void {
   const own = repriseVersion()
-  if (version === own) return
-  const other = version === '' ? 'an earlier version of reprise, which serves no agents' : `reprise ${version}`
-  const message = `Run ${run} is being executed by ${other} (process ${pid} on ${host}), and this is reprise ${own}. An agent must have the same version.`
+  if (version === own && own !== UNKNOWN_VERSION) return
+  const other = version === '' ? 'an earlier version of reprise, which serves no agents' : nameOf(version)
+  const message = `Run ${run} is being executed by ${other} (process ${pid} on ${host}), and this is ${nameOf(own)}. An agent must have the same version.`
   throw new OperationError('not_possible', { code: 'other_version', run }, message)
+}
+
+function nameOf(version: string): string {
+  if (version === UNKNOWN_VERSION) return 'a program whose version of reprise cannot be found'
+  return version.startsWith('code-') ? `a program with a copy of reprise (${version})` : `reprise ${version}`
 }
