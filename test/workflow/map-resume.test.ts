@@ -2,6 +2,7 @@
  * What a resume says and does of a map that was killed, stopped, changed or cancelled. Runs begin, and are killed, as processes
  * of their own. Needs a build.
  */
+import type { ItemPage } from '@reprise/workflow/internal'
 import { afterEach, expect, test } from 'vitest'
 import { CliFixture, type Ended, until } from './cli-fixture.js'
 import { repriseInProcess } from './cli-in-process.js'
@@ -126,6 +127,26 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
     const limits = await fixture.ledger((ledger) => ledger.gates())
     expect(limits.find(({ key }) => key === 'queue:r1/map/items')?.state).toMatchObject({ most: 1 })
     await fixture.isClean()
+  })
+
+  test('show lists items of a killed process as pending, before those that have not begun', async () => {
+    await killed()
+    const page = async (...args: string[]): Promise<ItemPage> =>
+      (JSON.parse((await here('show', 'r1', 'map', '--json', ...args)).stdout) as { page: ItemPage }).page
+    const keysOf = ({ items }: ItemPage): string[] => items.map(({ key }) => key)
+    const running = await page('--state', 'running')
+    expect([running.items, running.counts.running, running.counts.pending]).toEqual([[], 0, 16])
+    const pending = await page('--state', 'pending', '--limit', '3')
+    expect([keysOf(pending), pending.items.map(({ state }) => state)]).toEqual([
+      ['5', '6', '7'],
+      Array(3).fill('pending'),
+    ])
+    // Page by page, whether a page ends within what was left or behind it.
+    const second = await page('--state', 'pending', '--limit', '2', '--after', '0000004.5')
+    expect(keysOf(second)).toEqual(['6', '7'])
+    expect(keysOf(await page('--state', 'pending', '--limit', '2', '--after', second.next ?? ''))).toEqual(['8', '9'])
+    const all = await page('--limit', '6')
+    expect(all.items.map(({ state }) => state)).toEqual([...Array(4).fill('succeeded'), 'pending', 'pending'])
   })
 
   test('a map that has changed is refused, and goes on with --accept-changes', async () => {

@@ -33,13 +33,14 @@ interface ItemSelection {
 /** What waits is listed by its place in the order of claims: 0 interrupted, 1 retries, 2 fresh. */
 const RANKS = { pending: [2, 0], retrying: [1, 0] } as const
 const STATUSES: Readonly<Partial<Record<ItemState, readonly TaskRecord['status'][]>>> = {
-  running: ['running', 'parked'],
   succeeded: ['succeeded'],
   skipped: ['failed'],
   dead: ['failed'],
   cancelled: ['cancelled'],
   undecided: ['undecided'],
 }
+/** Recorded as running. */
+const UNFINISHED: readonly TaskRecord['status'][] = ['running', 'parked']
 /** Keys that are looked at to name a near one. */
 const MOST_KEYS = 2000
 
@@ -57,19 +58,28 @@ export async function pageOfItems(
 ): Promise<ItemPage> {
   const mapRun = mapRunId(run.id, map.id)
   const { state, limit } = selection
-  const tasks = await selected(ledger, mapRun, map, { ...selection, limit: limit + 1 })
+  const living = await livingOwners(ledger)
+  const tasks = await selected(ledger, mapRun, map, { ...selection, limit: limit + 1 }, living)
   const shown = tasks.slice(0, limit)
   const policies = new Policies()
   await policies.know(ledger, shown)
-  const running = await runningItems(ledger, [laneName(mapRun, 'items'), laneName(mapRun, 'sample')])
+  const running = await runningItems(ledger, [laneName(mapRun, 'items'), laneName(mapRun, 'sample')], { living })
   return {
     run: run.id,
     map: map.id,
     counts: countsOf(await readClasses(ledger, mapRun), classesOfRunning(running), map.errors),
     state: state ?? null,
-    items: shown.map((task) => itemView(task, map, policies)),
+    items: shown.map((task) => itemView(task, map, policies, isLost(task, living))),
     next: tasks.length > limit ? (shown.at(-1)?.id ?? null) : null,
   }
+}
+
+/** Owners that live, as seen from here. */
+type Living = ReadonlyMap<string, unknown>
+
+/** Whether it is recorded as running, and its process is gone. */
+function isLost({ status, owner }: TaskRecord, living: Living): boolean {
+  return (status === 'running' || status === 'parked') && owner !== null && !living.has(owner)
 }
 
 /** Items of one state, or all, in the order of their ids; those that wait in the order of their claims. */
@@ -78,9 +88,11 @@ async function selected(
   mapRun: string,
   map: MapPlan,
   { state, limit, after }: ItemSelection,
+  living: Living,
 ): Promise<readonly TaskRecord[]> {
   if (state === 'pending' || state === 'retrying')
-    return waiting(ledger, mapRun, map, { state, limit, ...(after && { after }) })
+    return waiting(ledger, mapRun, map, { state, limit, ...(after && { after }) }, living)
+  if (state === 'running') return unfinished(ledger, mapRun, (task) => !isLost(task, living), limit, after)
   const statuses = state === undefined ? undefined : STATUSES[state]
   // A failed item is dead or skipped, as the map says.
   if (state !== undefined && statuses?.includes('failed') === true) {
@@ -90,15 +102,37 @@ async function selected(
   return ledger.list({ ...scopeOf(mapRun), limit, ...(statuses && { statuses }), ...(key && { after: key }) })
 }
 
+/** What is recorded as running, as far as it is meant: at most as many as run at a time, and those of lost processes. */
+async function unfinished(
+  ledger: Ledger,
+  mapRun: string,
+  isMeant: (task: TaskRecord) => boolean,
+  limit: number,
+  after: string | undefined,
+): Promise<TaskRecord[]> {
+  const found: TaskRecord[] = []
+  const filter = { ...scopeOf(mapRun), statuses: UNFINISHED }
+  for await (const page of taskPages(ledger, filter)) {
+    found.push(...page.filter((task) => (after === undefined || task.id > after) && isMeant(task)))
+    if (found.length >= limit) break
+  }
+  return found.slice(0, limit)
+}
+
+/** Those that lost processes have left come first: they are claimed before all others. */
 async function waiting(
   ledger: Ledger,
   mapRun: string,
   map: MapPlan,
   { state, limit, after }: ItemSelection & { readonly state: keyof typeof RANKS },
+  living: Living,
 ): Promise<readonly TaskRecord[]> {
   const last = after === undefined ? undefined : await ledger.get({ ...scopeOf(mapRun), id: after })
-  const found: TaskRecord[] = []
-  let isPast = last === undefined
+  const isLeft = (task: TaskRecord): boolean => isLost(task, living) && stateOfItem(task, map.errors, true) === state
+  const isAmongLeft = last === undefined || isLost(last, living)
+  const found = isAmongLeft ? await unfinished(ledger, mapRun, isLeft, limit, after) : []
+  if (found.length >= limit) return found
+  let isPast = isAmongLeft
   for (const queue of [laneName(mapRun, 'sample'), laneName(mapRun, 'items')]) {
     const counted = await ledger.countWaiting(queue)
     for (const rank of RANKS[state])
@@ -116,13 +150,13 @@ async function waiting(
   return found
 }
 
-function itemView(task: TaskRecord, map: MapPlan, policies: Policies): ItemView {
+function itemView(task: TaskRecord, map: MapPlan, policies: Policies, isLeft: boolean): ItemView {
   const { id, generation, progress, dueAtMs, stopReason, updatedAtMs } = task
   return {
     item: id,
     key: keyOf(task),
     index: Number.parseInt(id, 10),
-    state: stateOfItem(task, map.errors),
+    state: stateOfItem(task, map.errors, isLeft),
     generation,
     attempts: progress.retry?.launched ?? 0,
     attemptsAllowed: policies.of(task.policyHash).attempts,

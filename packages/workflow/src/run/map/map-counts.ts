@@ -12,13 +12,17 @@ export async function openIn(ledger: Pick<Ledger, 'tally'>, tally: string): Prom
   return fresh + retrying
 }
 
+/** `isLost`: the process that ran it is gone, and it waits to be begun again. */
 export function stateOfItem(
   { status, progress }: Pick<TaskRecord, 'status' | 'progress'>,
   { onItemFailure }: Pick<MapErrorPolicy, 'onItemFailure'>,
+  isLost = false,
 ): ItemState {
+  const waits = (): ItemState => ((progress.retry?.failures ?? 0) > 0 ? 'retrying' : 'pending')
+  if (isLost) return waits()
   switch (status) {
     case 'waiting':
-      return (progress.retry?.failures ?? 0) > 0 ? 'retrying' : 'pending'
+      return waits()
     case 'running':
     case 'parked':
       return 'running'
@@ -34,14 +38,18 @@ export function failedOf({ skipped, dead, undecided }: Pick<MapCounts, 'skipped'
   return skipped + dead + undecided
 }
 
-/** Items of these lanes that run now, in any process: found by their owners, since items may be very many. */
+/**
+ * Items of these lanes that run now, in any process: found by their owners, since items may be very many. `living`: only
+ * those of these owners; without it also those that a lost process has left.
+ */
 export async function runningItems(
   ledger: Ledger,
   queues: readonly string[],
-  { withInput = true }: { readonly withInput?: boolean } = {},
+  { withInput = true, living }: { readonly withInput?: boolean; readonly living?: ReadonlyMap<string, unknown> } = {},
 ): Promise<TaskRecord[]> {
   const found: TaskRecord[] = []
-  for (const owner of await ledger.taskOwners())
+  const owners = await ledger.taskOwners()
+  for (const owner of owners.filter((one) => living?.has(one) ?? true))
     for (const queue of queues) found.push(...(await ledger.list({ owner, queue, withInput, limit: 1000 })))
   return found
 }
