@@ -153,7 +153,7 @@ const CLI_FILES = {
     ...['view/', 'state/', 'run/run-record.', 'run/lost-content.', 'operate/store.', 'operate/tasks/'].map(
       (name) => `packages/workflow/src/${name}`,
     ),
-    ...['state-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
+    ...['state-', 'flat-', 'harmless-', 'agent-names.'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // Only where a server is named.
   postgres: ['packages/reprise/src/postgres/', 'packages/reprise/src/internal/postgres.'],

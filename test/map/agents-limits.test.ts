@@ -1,6 +1,7 @@
 /** Limits, stops and changed documents hold for agents as for the process that executes the run. Needs a build. */
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
+import type { RunView } from '@reprise/workflow'
 import { onBothStores } from '../workflow/both-stores.js'
 import { type Going, until } from '../workflow/cli-fixture.js'
 import { repriseInProcess } from '../workflow/cli-in-process.js'
@@ -145,11 +146,18 @@ steps:
     expect(map?.agents).toEqual([expect.objectContaining({ pid: agent.child.pid, slots: 4 })])
     const { stdout } = await repriseInProcess(cli, 'show', RUN)
     expect(stdout).toContain(`1 agent runs items too: process ${agent.child.pid} on `)
+    const listed = (await repriseInProcess(cli, 'ps')).stdout.replaceAll(/\s+/g, ' ')
+    expect(listed).toContain(`agent ${agent.child.pid}`)
+    const { runs } = JSON.parse((await repriseInProcess(cli, 'ps', '--json')).stdout) as { runs: RunView[] }
+    expect(runs.map(({ agents }) => agents.map(({ pid }) => pid))).toEqual([[agent.child.pid]])
+    const watch = cli.start('watch', RUN)
+    await cli.hasSaid(watch, `, agent ${agent.child.pid} on `)
     cli.write('go', '')
     expect((await agent.ended).code).toBe(0)
     expect(conductor.child.exitCode).toBe(null)
     cli.write('after', '')
     expect((await conductor.ended).code).toBe(0)
+    expect((await watch.ended).code).toBe(0)
     expect(new Set(cli.read('figures').split('\n').filter(Boolean))).toEqual(new Set(['8']))
   })
 

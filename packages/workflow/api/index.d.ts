@@ -234,6 +234,7 @@ export interface RunView extends RunTimes {
   readonly counts: Readonly<Partial<Record<StepState, number>>>;
   readonly items: MapCounts | null;
   readonly owner: OwnerView | null;
+  readonly agents: readonly MapAgentView[];
 }
 
 export interface RunWorkflowOptions extends WorkflowOptions {
@@ -453,6 +454,14 @@ interface ListInput {
   readonly items: readonly Json[];
 }
 
+// view/map-views
+interface MapAgentView {
+  readonly pid: number;
+  readonly host: string;
+  readonly slots: number | null;
+  readonly startedAtMs: number;
+}
+
 // run/run-event
 interface MapBase {
   readonly timeMs: number;
@@ -509,6 +518,7 @@ interface MapProgressView {
     readonly reason: string;
   } | null;
   readonly isPaused: boolean;
+  readonly agents: readonly MapAgentView[];
 }
 
 // plan/map-plan

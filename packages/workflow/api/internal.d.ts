@@ -494,6 +494,7 @@ export interface MapProgressView {
     readonly reason: string;
   } | null;
   readonly isPaused: boolean;
+  readonly agents: readonly MapAgentView[];
 }
 
 export interface MapSettings {
@@ -1809,7 +1810,7 @@ interface LogSelection {
   readonly item?: ItemPlace;
 }
 
-// view/views
+// view/map-views
 interface MapAgentView {
   readonly pid: number;
   readonly host: string;

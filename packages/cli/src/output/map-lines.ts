@@ -6,6 +6,7 @@ import type { MapCounts, RunEvent } from '@reprise/workflow'
 import { attemptsText, failureText, haltText, plural, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { Display } from './display.js'
+import { agentNames } from './agent-names.js'
 import type { StepNames } from './step-names.js'
 
 type EventOf<T> = Extract<RunEvent, { readonly type: T }>
@@ -18,6 +19,8 @@ export class MapLines {
   private readonly display: Display
   private readonly names: StepNames
   private toldAtMs = 0
+  /** The agents of each map, as they were told last. */
+  private readonly agents = new Map<string, string>()
 
   constructor(display: Display, names: StepNames) {
     this.display = display
@@ -51,14 +54,18 @@ export class MapLines {
   }
 
   private progressLines(event: EventOf<'map_progress'>, name: string): string[] {
-    if (event.timeMs - this.toldAtMs < PROGRESS_EVERY_MS) return []
+    const agents = agentNames(event.agents)
+    const isChanged = agents !== (this.agents.get(event.step) ?? '')
+    if (!isChanged && event.timeMs - this.toldAtMs < PROGRESS_EVERY_MS) return []
     this.toldAtMs = event.timeMs
+    this.agents.set(event.step, agents)
     const { counts, perSecond, etaMs, heldBy, isPaused } = event
     const rate = perSecond === null ? '' : `, ${perSecond.toFixed(1)}/s`
     const eta = etaMs === null ? '' : `, about ${roundedDuration(etaMs)} left`
     const paused = isPaused ? ', paused by hand' : ''
     const held = heldBy === null ? paused : `, held by ${plainText(heldBy.gate)} (${plainText(heldBy.reason)})`
-    return [`${name}: ${countsText(counts)}${rate}${eta}${held}`]
+    const by = isChanged ? `, ${agents === '' ? 'no agents any more' : agents}` : ''
+    return [`${name}: ${countsText(counts)}${rate}${eta}${held}${by}`]
   }
 
   private endLines({ state, counts, recovered, halted, failure }: EventOf<'map_finished'>, name: string): string[] {

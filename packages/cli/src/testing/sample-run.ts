@@ -172,6 +172,7 @@ export function runDetail(steps: readonly StepView[], fields: Partial<RunDetail>
     counts,
     items: null,
     owner: null,
+    agents: [],
     params: {},
     outputs: null,
     outputsError: null,

@@ -77,6 +77,16 @@ interface CancelHalt {
   readonly kind: 'cancelled'
 }
 
+/** A process that runs items of a map, and does not execute its run. */
+export interface MapAgentView {
+  readonly pid: number
+  readonly host: string
+  /** Items that it may run at a time; null if it has not said so. */
+  readonly slots: number | null
+  /** When it joined the store. */
+  readonly startedAtMs: number
+}
+
 /** How far a map is. */
 export interface MapProgressView {
   /** Items in each state. */
@@ -98,6 +108,8 @@ export interface MapProgressView {
   } | null
   /** Whether somebody has paused the map. */
   readonly isPaused: boolean
+  /** Agents that run items of it too. */
+  readonly agents: readonly MapAgentView[]
 }
 
 /** An item that runs. */

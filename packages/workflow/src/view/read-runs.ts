@@ -8,6 +8,7 @@ import { fallbackId, fallbackName, isFallbackId, stepOfFallback } from '../plan/
 import type { MapPlan } from '../plan/map-plan.js'
 import type { PhasePlan, Plan } from '../plan/plan.js'
 import { notesOf } from './run-notes.js'
+import { Agents } from './map-agents.js'
 import type { MapCounts } from './map-views.js'
 import { countsOf as countsOfItems, type ItemClasses, readClasses } from './item-counts.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
@@ -104,11 +105,11 @@ export async function viewRecords(
   runs: readonly RunRecord[],
   living: ReadonlyMap<string, OtherOwner>,
 ): Promise<RunView[]> {
-  const views: RunView[] = []
+  const [views, agents] = [[] as RunView[], await Agents.read(ledger, living)]
   for (let from = 0; from < runs.length; from += RUNS_AT_ONCE) {
     const some = runs.slice(from, from + RUNS_AT_ONCE).map(async (run) => {
       const { counts, items } = await countsOf(ledger, run, living)
-      return { ...runView(run, living, counts, await readTimes(ledger, run, living)), items }
+      return { ...runView(run, living, agents, counts, await readTimes(ledger, run, living)), items }
     })
     views.push(...(await Promise.all(some)))
   }
@@ -141,7 +142,7 @@ export async function viewRun(
   const counts = countStates(steps.filter(({ id: step }) => !isFallbackId(step)).map(({ state }) => state))
   const resumedAtMs = events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs)
   return {
-    ...runView(run, living, counts, times),
+    ...runView(run, living, await Agents.read(ledger, living), counts, times),
     items: sumOf(steps.flatMap(({ map }) => (map ? [map.counts] : []))),
     params: notesOf(run).params,
     outputs: notesOf(run).outputs ?? null,
@@ -235,6 +236,7 @@ async function stoppedRuns(ledger: Ledger): Promise<ReadonlySet<string>> {
 export function runView(
   run: RunRecord,
   living: ReadonlyMap<string, OtherOwner>,
+  agents: Agents,
   counts: RunView['counts'],
   times: RunTimes,
 ): RunView {
@@ -255,6 +257,7 @@ export function runView(
     counts,
     items: null,
     owner: owner === undefined ? null : ownerView(owner, run),
+    agents: agents.of(run.id),
   }
 }
 

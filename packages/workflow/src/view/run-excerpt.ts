@@ -18,6 +18,7 @@ import {
   viewRun,
   withPending,
 } from './read-runs.js'
+import { Agents } from './map-agents.js'
 import { runEvents, timesFrom } from './read-times.js'
 import type { TimeSpan } from './run-times.js'
 import { scopeOf, tasksOfRun } from './run-pages.js'
@@ -105,7 +106,7 @@ export class RunSnapshot {
     const states = begun.map(({ state }) => state)
     const all = withPending(countStates(states, counts), run, sumOfCounts(counts) + begun.length)
     const detail = {
-      ...runView(run, living, all, times),
+      ...runView(run, living, await Agents.read(ledger, living), all, times),
       items: sumOf(maps.flatMap(({ map }) => (map ? [map.counts] : []))),
       params: notesOf(run).params,
       outputs: notesOf(run).outputs ?? null,

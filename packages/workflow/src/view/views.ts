@@ -6,7 +6,7 @@
 import type { StopReason } from 'reprise'
 import type { FailureRecord, Json } from 'reprise/durable'
 import type { HandlerPart } from '../plan/plan.js'
-import type { HaltReason, ItemState, MapCounts } from './map-views.js'
+import type { HaltReason, ItemState, MapAgentView, MapCounts } from './map-views.js'
 
 export const RUN_STATES = [
   'running',
@@ -76,6 +76,8 @@ export interface RunView extends RunTimes {
   readonly items: MapCounts | null
   /** The process that conducts it; null if none does. */
   readonly owner: OwnerView | null
+  /** Agents that run items of its maps beside that process; those that live, as seen from here. */
+  readonly agents: readonly MapAgentView[]
 }
 
 export interface OwnerView {
@@ -166,16 +168,6 @@ export interface MapView {
   readonly failures: readonly FailureGroup[]
   /** The file with the results; null if it was not written. */
   readonly resultsFile: string | null
-}
-
-/** A process that runs items of a map, and does not execute its run. */
-export interface MapAgentView {
-  readonly pid: number
-  readonly host: string
-  /** Items that it may run at a time; null if it has not said so. */
-  readonly slots: number | null
-  /** When it joined the store. */
-  readonly startedAtMs: number
 }
 
 /** An item that runs, in any process. */

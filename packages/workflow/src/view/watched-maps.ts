@@ -43,8 +43,12 @@ export class WatchedMaps {
   }
 }
 
-function progressOf({ counts, running, isPaused }: MapView, ended: number, perSecond: number | null): MapProgressView {
+function progressOf(
+  { counts, running, isPaused, agents }: MapView,
+  ended: number,
+  perSecond: number | null,
+): MapProgressView {
   const left = counts.total - ended
   const etaMs = perSecond === null || perSecond <= 0 ? null : Math.round((left / perSecond) * 1000)
-  return { counts, recovered: 0, perSecond, etaMs, running, heldBy: null, isPaused }
+  return { counts, recovered: 0, perSecond, etaMs, running, heldBy: null, isPaused, agents }
 }

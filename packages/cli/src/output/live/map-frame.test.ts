@@ -36,6 +36,7 @@ function progress(fields: Partial<Progress> = {}): RunEvent {
     ],
     heldBy: null,
     isPaused: false,
+    agents: [],
     ...fields,
   }
 }
@@ -87,6 +88,19 @@ import  run nightly-7
 ✓ ok         prepare  1.2s
 ▶ running    map  [██░░░░░░░░░░░░░░░░░░]  122/1000 items
              paused by hand  4 DEAD  118 ok  5 retrying  7 recovered
+[██████░░░░░░░░░░░░░░]  1/3 steps  2.4s  1 ok
+`)
+})
+
+test('a map that agents serve names them', () => {
+  const agent = (pid: number, host: string) => ({ pid, host, slots: 2, startedAtMs: START })
+  const agents = [agent(4711, 'vm'), agent(4712, 'vm'), agent(17, 'b\u001b[2J'), agent(4713, 'vm'), agent(18, 'c')]
+  expect(frame([...RUNNING, progress({ running: [], agents })], 80)).toBe(`
+import  run nightly-7
+✓ ok         prepare  1.2s
+▶ running    map  [██░░░░░░░░░░░░░░░░░░]  122/1000 items  11/s  about 1m left
+             4 DEAD  118 ok  5 retrying  7 recovered
+             agents 4711, 4712, 4713 on vm, 17 on b, 1 more
 [██████░░░░░░░░░░░░░░]  1/3 steps  2.4s  1 ok
 `)
 })

@@ -5,6 +5,7 @@
  */
 import { plainText } from 'reprise/internal'
 import type { Display } from '../display.js'
+import { agentNames } from '../agent-names.js'
 import { coarseDuration, elapsed } from '../relative-time.js'
 import { rateText } from '../runs/map-facts.js'
 import { itemLabel, itemPaint, stepLabel, stepPaint } from '../state-words.js'
@@ -23,7 +24,12 @@ export function mapRows(
   { nowMs, cells, space }: { readonly nowMs: number; readonly cells: number; readonly space: number },
   display: Display,
 ): string[] {
-  const head = [barLine(map, name, cells, display), ...stateLine(map, cells, display)].slice(0, Math.max(0, space))
+  const lines = [
+    barLine(map, name, cells, display),
+    ...stateLine(map, cells, display),
+    ...agentLine(map, cells, display),
+  ]
+  const head = lines.slice(0, Math.max(0, space))
   const left = space - head.length
   const items = map.running.slice(0, map.running.length > left ? Math.max(0, left - 1) : left)
   const hidden = map.counts.running - items.length
@@ -76,6 +82,13 @@ function stateLine({ counts, recovered, heldBy, isPaused }: ActiveMap, cells: nu
   const why = isPaused ? 'paused by hand' : held
   const all = [...(why === '' ? [] : [[why, display.style.yellow(why)] as const]), ...parts, ...again]
   return all.length === 0 ? [] : [joined(' '.repeat(LABEL), (text) => text, all, cells < NARROW ? ' ' : '  ', cells)]
+}
+
+/** Processes beside the one that executes the run; no line where there are none. */
+function agentLine({ agents }: ActiveMap, cells: number, { style }: Display): string[] {
+  if (agents.length === 0) return []
+  const gap = cells < NARROW ? ' ' : '  '
+  return [' '.repeat(LABEL) + gap + style.dim(cutText(agentNames(agents), Math.max(0, cells - LABEL - gap.length)))]
 }
 
 function itemLine(

@@ -54,7 +54,15 @@ type Finished = Extract<RunEvent, { readonly type: 'step_finished' }>
 
 /** Of the steps that have ended, so many are known by name. */
 export const MAX_ENDED = 20
-const NO_PROGRESS = { recovered: 0, perSecond: null, etaMs: null, running: [], heldBy: null, isPaused: false } as const
+const NO_PROGRESS = {
+  recovered: 0,
+  perSecond: null,
+  etaMs: null,
+  running: [],
+  heldBy: null,
+  isPaused: false,
+  agents: [],
+} as const
 const ENDED: ReadonlySet<StepState> = new Set(['succeeded', 'recovered', 'skipped', 'failed', 'cancelled', 'undecided'])
 
 export class RunModel {
@@ -102,9 +110,10 @@ export class RunModel {
     return ACTIVE_STATES.reduce((sum, state) => sum + this.active[state].size, 0)
   }
 
-  /** Lines that the maps need: the bar, the states, and the items that run. */
+  /** Lines that the maps need: the bar, the states, the agents, and the items that run. */
   get mapLines(): number {
-    return [...this.maps.values()].reduce((sum, { running }) => sum + 2 + running.length, 0)
+    const linesOf = ({ running, agents }: ActiveMap): number => 2 + Math.min(1, agents.length) + running.length
+    return [...this.maps.values()].reduce((sum, map) => sum + linesOf(map), 0)
   }
 
   nameOf(step: string): string {
@@ -143,11 +152,11 @@ export class RunModel {
         this.maps.set(event.step, { ...NO_PROGRESS, counts: event.counts, sinceMs: event.timeMs })
         return
       case 'map_progress': {
-        const { counts, recovered, perSecond, etaMs, running, heldBy, isPaused } = event
+        const { counts, recovered, perSecond, etaMs, running, heldBy, isPaused, agents } = event
         const sinceMs = this.maps.get(event.step)?.sinceMs
         // What was on its way when the map ended.
         if (sinceMs === undefined) return
-        this.maps.set(event.step, { counts, recovered, perSecond, etaMs, running, heldBy, isPaused, sinceMs })
+        this.maps.set(event.step, { counts, recovered, perSecond, etaMs, running, heldBy, isPaused, agents, sinceMs })
         return
       }
       case 'map_finished':

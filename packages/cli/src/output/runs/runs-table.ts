@@ -2,6 +2,7 @@
 import type { RunView } from '@reprise/workflow'
 import { isShownTime, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
+import { agentNames } from '../agent-names.js'
 import { fitTableWithIds, type FittedColumn } from '../fitted-table.js'
 import type { Display } from '../display.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
@@ -78,8 +79,11 @@ function itemsText({ items }: RunView): string {
   return `${total - pending - running - retrying}/${total}${failed === 0 ? '' : `, ${failed} failed`}`
 }
 
-function whyText({ stopReason, failedStep, owner, state }: RunView): string {
-  if (state === 'running' && owner !== null) return plainText(`pid ${owner.pid} on ${owner.host}`)
+function whyText({ stopReason, failedStep, owner, state, agents }: RunView): string {
+  if (state === 'running' && owner !== null) {
+    const { pid, host } = owner
+    return [plainText(`pid ${pid} on ${host}`), ...(agents.length > 0 ? [agentNames(agents, host)] : [])].join(', ')
+  }
   const step = failedStep === null ? '' : `step ${plainText(failedStep)} `
   return stopReason === null ? step.trimEnd() : `${step}(${stopReason})`
 }

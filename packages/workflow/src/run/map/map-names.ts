@@ -5,9 +5,6 @@
  */
 import { childId, laneName, queueKey } from 'reprise/internal'
 
-/** What an agent says that it is, where it is named as a process. */
-export const AGENT_ROLE = 'agent'
-
 /** The kind of run that a map is. */
 export const MAP_KIND = 'map'
 

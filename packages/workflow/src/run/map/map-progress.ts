@@ -9,6 +9,7 @@ import type { Observer, RepriseEvent } from 'reprise'
 import type { Ledger, TaskRecord } from 'reprise/durable'
 import { failureOf } from 'reprise/internal'
 import type { MapPlan } from '../../plan/map-plan.js'
+import { Agents } from '../../view/map-agents.js'
 import type { MapCounts, MapProgressView, RunningItemView } from '../../view/map-views.js'
 import type { RunEvent } from '../run-event.js'
 import { classesOfRunning, countsOf, readClasses, runningItems } from './map-counts.js'
@@ -138,9 +139,10 @@ export class MapProgress implements Observer {
       const { run, map, tell, now } = this.parts
       const counts = await this.counts()
       const isPaused = await isPausedByHand(this.parts.ledger, this.parts.mapRun)
+      const agents = (await Agents.read(this.parts.ledger)).of(this.parts.mapRun)
       // The end has been told meanwhile.
       if (this.isEnded) return
-      tell({ type: 'map_progress', timeMs: now(), run, step: map.id, ...this.view(counts, now()), isPaused })
+      tell({ type: 'map_progress', timeMs: now(), run, step: map.id, ...this.view(counts, now()), isPaused, agents })
     } catch {
       // See above.
     } finally {
@@ -148,7 +150,7 @@ export class MapProgress implements Observer {
     }
   }
 
-  private view(counts: MapCounts, nowMs: number): Omit<MapProgressView, 'isPaused'> {
+  private view(counts: MapCounts, nowMs: number): Omit<MapProgressView, 'isPaused' | 'agents'> {
     const left = counts.pending + counts.running + counts.retrying
     const ended = counts.total - left
     const perSecond = this.rate(ended, nowMs)

@@ -8,12 +8,13 @@ import { laneName, livingOwners, queueKey } from 'reprise/internal'
 import { attemptsOf } from '../../plan/attempts.js'
 import type { MapPlan } from '../../plan/map-plan.js'
 import { countsOf, readClasses } from '../../view/item-counts.js'
+import { Agents } from '../../view/map-agents.js'
 import { type MapViewOptions, mapStepState } from '../../view/read-runs.js'
 import { scopeOf } from '../../view/run-pages.js'
 import { conductedMs } from '../../view/run-times.js'
-import type { FailureGroup, MapAgentView, MapRunningItem, MapView, StepState, StepView } from '../../view/views.js'
+import type { FailureGroup, MapRunningItem, MapView, StepState, StepView } from '../../view/views.js'
 import { classesOfRunning } from './map-counts.js'
-import { AGENT_ROLE, itemQueues, mapRunId } from './map-names.js'
+import { mapRunId } from './map-names.js'
 import { laneStateOf, type LaneState, mapNotesOf } from './map-record.js'
 
 /** Running items that are told of. */
@@ -43,7 +44,8 @@ function activeMsOf(record: RunRecord, state: StepState, { nowMs, sessions }: Ma
 async function mapView(ledger: Ledger, record: RunRecord, map: MapPlan, look: MapViewOptions): Promise<MapView> {
   const notes = mapNotesOf(record)
   const lanes = await lanesOf(ledger, record.id)
-  const running = look.isInterrupted ? [] : await runningIn(ledger, record.id)
+  const living = await livingOwners(ledger)
+  const running = await runningIn(ledger, record.id, living)
   const counts = countsOf(await readClasses(ledger, record.id), classesOfRunning(running), map.errors)
   const { items } = lanes
   const lasted = (record.endedAtMs ?? look.nowMs) - record.createdAtMs
@@ -60,25 +62,11 @@ async function mapView(ledger: Ledger, record: RunRecord, map: MapPlan, look: Ma
     isPaused: lanes.isPaused && lanes.halt === null,
     isPart: notes.isPartial,
     halted: lanes.halt ?? (record.status === 'failed' ? notes.halted : null),
-    agents: isGoing ? await agentsOf(ledger, record.id) : [],
+    agents: isGoing ? (await Agents.read(ledger, living)).of(record.id) : [],
     running: await namedItems(ledger, running),
     failures: look.failures === 0 ? [] : await failuresOf(ledger, record.id, look.failures),
     resultsFile: notes.resultsFile,
   }
-}
-
-/** Agents say in their rows which lanes they serve. */
-async function agentsOf(ledger: Ledger, mapRun: string): Promise<MapAgentView[]> {
-  const lanes = new Set(itemQueues(mapRun))
-  const serving = (await ledger.owners()).filter(
-    ({ role, queues = [] }) => role === AGENT_ROLE && queues.some((queue) => lanes.has(queue)),
-  )
-  if (serving.length === 0) return []
-  const living = await livingOwners(ledger)
-  return serving
-    .filter(({ id }) => living.has(id))
-    .map(({ pid, host, slots = null, startedAtMs }) => ({ pid, host, slots, startedAtMs }))
-    .toSorted((a, b) => a.startedAtMs - b.startedAtMs)
 }
 
 function stateOf({ status }: RunRecord): MapView['state'] {
@@ -98,10 +86,10 @@ async function lanesOf(ledger: Ledger, mapRun: string): Promise<Lanes> {
   return { items, halt: items.halt ?? sample.halt ?? null, isPaused: items.paused === true || sample.paused === true }
 }
 
-/** Without their inputs, which may be large. */
-async function runningIn(ledger: Ledger, mapRun: string): Promise<TaskRecord[]> {
+/** What lost processes have left waits. Without their inputs, which may be large. */
+async function runningIn(ledger: Ledger, mapRun: string, living: ReadonlyMap<string, unknown>): Promise<TaskRecord[]> {
   const found: TaskRecord[] = []
-  for (const owner of await ledger.taskOwners())
+  for (const owner of (await ledger.taskOwners()).filter((one) => living.has(one)))
     found.push(...(await ledger.list({ ...scopeOf(mapRun), owner, withInput: false, limit: MOST_COUNTED })))
   return found
 }
