@@ -1,6 +1,7 @@
 /**
  * The goals of the storm budget, each as something to measure and a limit to hold. Both the test suite and
- * `npm run storm` go through this list; they differ in how many seeds they take. Imports the library.
+ * `npm run storm` go through this list. The suite takes one seed and the short form, the command more seeds and the long
+ * one. Imports the library.
  */
 import type { PolicyInput } from 'reprise'
 import { type ScenarioInput, simulate, type Subject } from 'reprise/simulate'
@@ -20,8 +21,35 @@ export function holds({ figure, limit }: Finding): boolean {
   return 'most' in limit ? figure <= limit.most : figure >= limit.least
 }
 
+/** How much of a goal is measured: all cases, or those that a test suite has time for. */
+export type Extent = 'short' | 'long'
+
+/**
+ * In the short form every Nth case of a table. N has no divisor in common with the lengths of the lists that the cases are
+ * made from, so each entry of each list still occurs.
+ */
+function everyNth<Case>(n: number, cases: readonly Case[], extent: Extent): readonly Case[] {
+  return extent === 'long' ? cases : cases.filter((_, index) => index % n === 0)
+}
+
+const pairsOf = <A, B>(first: readonly A[], second: readonly B[]): (readonly [A, B])[] =>
+  first.flatMap((a) => second.map((b) => [a, b] as const))
+
 const CAPACITY = 1000
 const LOAD = 0.75
+
+/** In the short form half of the clients, with the calls that each makes, on half of the server. */
+export function sized(scenario: ScenarioInput, extent: Extent): ScenarioInput {
+  if (extent === 'long') return scenario
+  const { clients = 100, capacity = CAPACITY } = scenario
+  return { ...scenario, clients: Math.ceil(clients / 2), capacity: capacity / 2 }
+}
+
+type Scenarios = Readonly<Record<string, ScenarioInput>>
+
+function sizedAll(scenarios: Scenarios, extent: Extent): Scenarios {
+  return Object.fromEntries(Object.entries(scenarios).map(([name, scenario]) => [name, sized(scenario, extent)]))
+}
 
 function ratePerClient(clients: number): number {
   return (CAPACITY * LOAD) / clients
@@ -31,51 +59,50 @@ function ratePerClient(clients: number): number {
 const RATE_NOISE = 0.01
 
 /** E1: a full outage is met with the load that is there anyway. */
-function fullOutage(seed: number): Finding[] {
-  const findings: Finding[] = []
-  for (const fault of ['hang', 'refuse'] as const) {
-    for (const clients of [1, 10, 100, 150]) {
-      for (const subject of [ADAPTIVE, STRICT, RECOMMENDED, PRESET]) {
-        const { amplification } = simulate({ fault, clients, after: '10s' }, subject, seed)
-        const worst = subject === STRICT ? 1.02 : 1 + RATE_NOISE + Math.max(0.1, 1 / ratePerClient(clients))
-        const at = (what: string, figure: number, most: number): Finding => ({
-          goal: 'E1',
-          subject: subject.name,
-          what: `${fault}, ${clients} clients: ${what}`,
-          figure,
-          limit: { most },
-        })
-        findings.push(at('mean amplification', amplification.mean, 1.02))
-        findings.push(at('worst second', amplification.worst, worst))
-      }
-    }
-    for (const subject of [ADAPTIVE, RECOMMENDED, PRESET]) {
-      const { amplification } = simulate({ fault, clients: 1000, after: '10s' }, subject, seed)
-      const what = `${fault}, 1000 tiny clients: mean amplification`
-      findings.push({ goal: 'E1', subject: subject.name, what, figure: amplification.mean, limit: { most: 1.1 } })
-    }
-  }
-  return findings
+function fullOutage(seed: number, extent: Extent): Finding[] {
+  const faults = ['hang', 'refuse'] as const
+  const finding = (what: string, subject: Subject, figure: number, most: number): Finding => ({
+    goal: 'E1',
+    subject: subject.name,
+    what,
+    figure,
+    limit: { most },
+  })
+  const usual = pairsOf(pairsOf(faults, [1, 10, 100, 150]), [ADAPTIVE, STRICT, RECOMMENDED, PRESET])
+  const tiny = pairsOf(faults, [ADAPTIVE, RECOMMENDED, PRESET])
+  return [
+    ...everyNth(5, usual, extent).flatMap(([[fault, clients], subject]) => {
+      const { amplification } = simulate({ fault, clients, after: '10s' }, subject, seed)
+      const worst = subject === STRICT ? 1.02 : 1 + RATE_NOISE + Math.max(0.1, 1 / ratePerClient(clients))
+      return [
+        finding(`${fault}, ${clients} clients: mean amplification`, subject, amplification.mean, 1.02),
+        finding(`${fault}, ${clients} clients: worst second`, subject, amplification.worst, worst),
+      ]
+    }),
+    ...tiny.map(([fault, subject]) => {
+      const { mean } = simulate(sized({ fault, clients: 1000, after: '10s' }, extent), subject, seed).amplification
+      return finding(`${fault}, 1000 tiny clients: mean amplification`, subject, mean, 1.1)
+    }),
+  ]
 }
 
 /** E2: transient failures disappear as they do with unlimited retries. */
-function transientErrors(seed: number): Finding[] {
-  return [0.01, 0.05, 0.2].flatMap((amount) =>
-    [10, 100, 150, 500].flatMap((clients) => {
-      const scenario: ScenarioInput = { fault: 'errors', amount, clients, during: '120s', after: '10s' }
-      const most = simulate(scenario, UNLIMITED, seed).success.during
-      const margin = ratePerClient(clients) >= 5 ? 0.0001 : 0.001
-      return [ADAPTIVE, RECOMMENDED, PRESET].map((subject): Finding => {
-        const { success } = simulate(scenario, subject, seed)
-        const what = `${amount * 100} % errors, ${clients} clients: success`
-        return { goal: 'E2', subject: subject.name, what, figure: success.during, limit: { least: most - margin } }
-      })
-    }),
-  )
+function transientErrors(seed: number, extent: Extent): Finding[] {
+  const cases = pairsOf(pairsOf([0.01, 0.05, 0.2], [10, 100, 150, 500]), [ADAPTIVE, RECOMMENDED, PRESET])
+  const most = new Map<string, number>()
+  return everyNth(5, cases, extent).map(([[amount, clients], subject]): Finding => {
+    const scenario = sized({ fault: 'errors', amount, clients, during: '120s', after: '10s' }, extent)
+    const what = `${amount * 100} % errors, ${clients} clients: success`
+    const unlimited = most.get(what) ?? simulate(scenario, UNLIMITED, seed).success.during
+    most.set(what, unlimited)
+    const margin = ratePerClient(clients) >= 5 ? 0.0001 : 0.001
+    const { success } = simulate(scenario, subject, seed)
+    return { goal: 'E2', subject: subject.name, what, figure: success.during, limit: { least: unlimited - margin } }
+  })
 }
 
 /** E4: what a server can still do in a brown-out is used. */
-function brownOut(seed: number): Finding[] {
+function brownOut(seed: number, extent: Extent): Finding[] {
   const faults = [
     { fault: 'capacity', amount: 0.5 },
     { fault: 'slow', amount: 3 },
@@ -83,7 +110,7 @@ function brownOut(seed: number): Finding[] {
   return faults.flatMap((fault) =>
     [1, 10, 100].flatMap((clients) =>
       [RECOMMENDED, PRESET].map((subject): Finding => {
-        const { goodput } = simulate({ ...fault, clients, after: '10s' }, subject, seed)
+        const { goodput } = simulate(sized({ ...fault, clients, after: '10s' }, extent), subject, seed)
         const what = `${fault.fault} ${fault.amount}, ${clients} clients: share of the possible`
         return { goal: 'E4', subject: subject.name, what, figure: goodput ?? 0, limit: { least: 0.75 } }
       }),
@@ -159,25 +186,20 @@ const LONG_SHIFTS = [
 ] as const
 
 /** E8: a dependency that has become slow for good is no outage. */
-function latencyShift(seed: number): Finding[] {
-  const measure = (
-    subject: Subject,
-    bare: Subject,
-    [serviceShape, serviceTime, amount]: (typeof SHIFTS | typeof LONG_SHIFTS)[number],
-  ): Finding[] =>
-    [1, 10, 100].map((clients) => {
-      const shift = { fault: 'slow', amount, serviceShape, serviceTime, clients } as const
-      const scenario: ScenarioInput = { ...shift, capacity: 10_000, load: 0.5 / amount, during: '120s', after: '1s' }
-      const least = simulate(scenario, bare, seed).success.during - 0.005
-      const { success } = simulate(scenario, subject, seed)
-      const what = `${serviceShape} ${serviceTime} ms ×${amount}, ${clients} clients: success`
-      return { goal: 'E8', subject: subject.name, what, figure: success.during, limit: { least } }
-    })
+function latencyShift(seed: number, extent: Extent): Finding[] {
+  const measure = (subject: Subject, bare: Subject, shifts: typeof SHIFTS | typeof LONG_SHIFTS): Finding[] =>
+    everyNth(2, pairsOf<(typeof shifts)[number], number>(shifts, [1, 10, 100]), extent).map(
+      ([[serviceShape, serviceTime, amount], clients]) => {
+        const shift = { fault: 'slow', amount, serviceShape, serviceTime, clients, capacity: 10_000 } as const
+        const scenario = sized({ ...shift, load: 0.5 / amount, during: '120s', after: '1s' }, extent)
+        const least = simulate(scenario, bare, seed).success.during - 0.005
+        const { success } = simulate(scenario, subject, seed)
+        const what = `${serviceShape} ${serviceTime} ms ×${amount}, ${clients} clients: success`
+        return { goal: 'E8', subject: subject.name, what, figure: success.during, limit: { least } }
+      },
+    )
   const bare: Subject = { name: 'none', policy: { ...(PRESET.policy as PolicyInput), attempts: 1 } }
-  return [
-    ...SHIFTS.flatMap((shift) => measure(RECOMMENDED, NONE, shift)),
-    ...LONG_SHIFTS.flatMap((shift) => measure(PRESET, bare, shift)),
-  ]
+  return [...measure(RECOMMENDED, NONE, SHIFTS), ...measure(PRESET, bare, LONG_SHIFTS)]
 }
 
 /** The time limits of the well-known policies here. */
@@ -212,7 +234,7 @@ class Judged {
 
 const judgeAll = (
   goal: string,
-  scenarios: Readonly<Record<string, ScenarioInput>>,
+  scenarios: Scenarios,
   seed: number,
   judge: (judged: Judged) => Judged,
   limits = LIMITS,
@@ -221,21 +243,34 @@ const judgeAll = (
     ([name, scenario]) => judge(new Judged(goal, name, { scenario, ...limits }, seed)).findings,
   )
 
-const LONG: Readonly<Record<string, ScenarioInput>> = {
-  'capacity 5/8 for 150 s': { fault: 'capacity', amount: 0.625, load: 0.85, during: '150s' },
-  'slow ×1.5 for 240 s': { fault: 'slow', amount: 1.5, load: 0.85, during: '240s' },
-  'half the capacity for 150 s': { fault: 'capacity', amount: 0.5, during: '150s' },
-  'slow ×3 for 150 s, 3 calls/s per client': { fault: 'slow', amount: 3, capacity: 400, during: '150s' },
-  'slow ×3 for 100 s, load 0.9, 10 clients': { fault: 'slow', amount: 3, clients: 10, load: 0.9, during: '100s' },
-  '1.05 × capacity for 200 s, 5 % errors': { fault: 'overload', amount: 1.4, errorRate: 0.05, during: '200s' },
+/** The time before and after long trouble. */
+const AROUND = { before: '30s', after: '60s' } as const
+
+const LONG: Scenarios = {
+  'capacity 5/8 for 150 s': { ...AROUND, fault: 'capacity', amount: 0.625, load: 0.85, during: '150s' },
+  'slow ×1.5 for 240 s': { ...AROUND, fault: 'slow', amount: 1.5, load: 0.85, during: '240s' },
+  'half the capacity for 150 s': { ...AROUND, fault: 'capacity', amount: 0.5, during: '150s' },
+  'slow ×3 for 150 s, 3 calls/s per client': { ...AROUND, fault: 'slow', amount: 3, capacity: 400, during: '150s' },
+  'slow ×3 for 100 s, load 0.9, 10 clients': {
+    ...AROUND,
+    fault: 'slow',
+    amount: 3,
+    clients: 10,
+    load: 0.9,
+    during: '100s',
+  },
+  '1.05 × capacity for 200 s, 5 % errors': {
+    ...AROUND,
+    fault: 'overload',
+    amount: 1.4,
+    errorRate: 0.05,
+    during: '200s',
+  },
 }
 
 /** E9: long trouble is met as well at its end as at its start. */
-function longTrouble(seed: number): Finding[] {
-  const scenarios = Object.fromEntries(
-    Object.entries(LONG).map(([name, scenario]) => [name, { before: '30s', after: '60s', ...scenario }] as const),
-  )
-  return judgeAll('E9', scenarios, seed, (judged) => {
+function longTrouble(seed: number, extent: Extent): Finding[] {
+  return judgeAll('E9', sizedAll(LONG, extent), seed, (judged) => {
     const { ours } = judged.comparison
     return judged
       .add('share of the possible', ours.goodput ?? 0, { least: 0.75 })
@@ -247,8 +282,8 @@ function longTrouble(seed: number): Finding[] {
 const COLD = { before: '1ms', after: '60s' } as const
 
 /** E10: clients without history, before their dependency is there, in a fault, or all at once. */
-function coldStart(seed: number): Finding[] {
-  const scenarios: Readonly<Record<string, ScenarioInput>> = {
+function coldStart(seed: number, extent: Extent): Finding[] {
+  const scenarios: Scenarios = {
     'started 3 s before': { ...COLD, fault: 'hang', during: '3s' },
     'started 3 s before, load 0.9': { ...COLD, fault: 'hang', during: '3s', load: 0.9 },
     'started 10 s before, load 0.95': { ...COLD, fault: 'hang', during: '10s', load: 0.95 },
@@ -261,12 +296,12 @@ function coldStart(seed: number): Finding[] {
     },
     'deployed all at once, load 0.95': { fault: 'none', before: '20s', restartAt: '25s', after: '60s', load: 0.95 },
   }
-  return judgeAll('E10', scenarios, seed, (judged) => judged.back(5000, true))
+  return judgeAll('E10', sizedAll(scenarios, extent), seed, (judged) => judged.back(5000, true))
 }
 
 /** E11: a shard or an endpoint is down behind the budget of all. */
 function partialOutage(seed: number): Finding[] {
-  const measure = (scenarios: Readonly<Record<string, ScenarioInput>>, most: number): Finding[] =>
+  const measure = (scenarios: Scenarios, most: number): Finding[] =>
     judgeAll('E11', scenarios, seed, (judged) => {
       const { parts } = judged.comparison.ours
       return judged
@@ -304,8 +339,8 @@ function fanOut(seed: number): Finding[] {
 }
 
 /** The rule with the preset's own attempt timeout, and without any. */
-function otherLimits(seed: number): Finding[] {
-  const scenarios: Readonly<Record<string, ScenarioInput>> = {
+function otherLimits(seed: number, extent: Extent): Finding[] {
+  const scenarios: Scenarios = {
     hang: { fault: 'hang', after: '60s' },
     'brown-out of 150 s': { fault: 'capacity', amount: 0.625, load: 0.85, during: '150s', after: '60s' },
     'cold start': { ...COLD, fault: 'hang', during: '3s', load: 0.9 },
@@ -317,7 +352,7 @@ function otherLimits(seed: number): Finding[] {
       `${name}, ${attemptTimeoutMs ?? 'no'} ms`,
       scenario,
     ])
-    return judgeAll('rule', Object.fromEntries(named), seed, (judged) => judged, {
+    return judgeAll('rule', sizedAll(Object.fromEntries(named), extent), seed, (judged) => judged, {
       attemptTimeoutMs,
       timeoutMs: 10_000,
     })
@@ -347,7 +382,7 @@ function tinyClients(seed: number): Finding[] {
   return [...outage, finding('a budget of their own each', 1000, TINY_ALONE), finding('a budget they share', 1, 0.999)]
 }
 
-export const GOALS: Readonly<Record<string, (seed: number) => Finding[]>> = {
+export const GOALS: Readonly<Record<string, (seed: number, extent: Extent) => Finding[]>> = {
   'E1 full outage': fullOutage,
   'E2 transient errors': transientErrors,
   'E4 brown-out': brownOut,

@@ -4,7 +4,7 @@
  */
 import { type Report, type ScenarioInput, simulate, type Subject } from 'reprise/simulate'
 import { seededRandom } from 'reprise/testing'
-import type { Finding } from './goals.js'
+import { type Extent, type Finding, sized } from './goals.js'
 
 const FAULTS = ['hang', 'refuse', 'capacity', 'slow', 'errors', 'flap'] as const
 
@@ -37,8 +37,8 @@ export interface Aftermath {
   readonly after: number
 }
 
-export function aftermath(subject: Subject, seed: number): Aftermath {
-  const scenario = randomScenario(seed)
+export function aftermath(subject: Subject, seed: number, extent: Extent): Aftermath {
+  const scenario = sized(randomScenario(seed), extent)
   const { recoveryMs, success }: Report = simulate(scenario, subject, seed)
   return { seed, scenario, recoveryMs, after: success.after }
 }

@@ -11,8 +11,8 @@ const FLAPPING = { fault: 'flap', serviceShape: 'fixed', before: 1, during: 75_0
 const LONG = { before: 40_000, during: 60_000, after: 60_000 } as const
 
 describe('the rule that retries are never worse than none', { timeout: PATIENCE_MS }, () => {
-  it('holds in 40 random scenarios of its domain with a fixed seed', () => {
-    const found = Array.from({ length: 40 }, (_, seed) => tryAtRandom(seed, 'inside'))
+  it('holds in 30 random scenarios of its domain with a fixed seed', () => {
+    const found = Array.from({ length: 30 }, (_, seed) => tryAtRandom(seed, 'inside'))
     const worse = found.filter(({ verdict }) => isWorse(verdict))
     expect(worse.map(({ seed, verdict }) => ({ seed, difference: verdict.difference }))).toEqual([])
   })
@@ -31,7 +31,8 @@ describe('the rule that retries are never worse than none', { timeout: PATIENCE_
   })
 
   it('is broken by retries without a budget, with every seed', () => {
-    const trial = { scenario: { fault: 'hang', before: 20_000 }, attemptTimeoutMs: 1000, timeoutMs: 10_000 } as const
+    const scenario = { fault: 'hang', before: 20_000, during: 15_000, clients: 25, capacity: 250 } as const
+    const trial = { scenario, attemptTimeoutMs: 1000, timeoutMs: 10_000 } as const
     const broken = judgeTrial(trial, 1, known('exponential-3'))
     expect(isWorse(broken)).toBe(true)
     expect(broken.again.map(isWorse)).toEqual([true, true, true])

@@ -2,10 +2,9 @@
  * The search over many processes, and its page: how many scenarios break the rule, and the worst of them.
  * Imports the search.
  */
+import { performKept } from './journal.js'
 import { isWorse, type Trial, type Verdict } from './rule.js'
 import { climb, type Domain, type Found, tryAtRandom } from './search.js'
-import { SearchJournal } from './search-journal.js'
-import { performAll } from './work-pool.js'
 
 /** Random scenarios by their seeds, or one to start climbing from. */
 export interface SearchTask {
@@ -42,7 +41,7 @@ export interface Search {
   readonly runs: number
   readonly seed: number
   /** Processes at a time. */
-  readonly workers: number | undefined
+  readonly workers: number
   /** A file for the parts that are done. */
   readonly journal: string | undefined
 }
@@ -64,36 +63,20 @@ export function performSearch({ domain, seeds, from }: SearchTask): Tried[] {
 }
 
 export async function searchAll(program: URL, search: Search): Promise<{ page: string; broken: boolean }> {
-  const { domain, runs, seed } = search
+  const { domain, runs, seed, workers, journal } = search
   const chunks = Array.from({ length: Math.ceil(runs / CHUNK) }, (_, chunk) => seed + chunk * CHUNK)
   const tasks = chunks.map((first): SearchTask => {
     const count = Math.min(CHUNK, seed + runs - first)
     return { domain, seeds: Array.from({ length: count }, (_, index) => first + index) }
   })
-  const random = await performParts(program, tasks, search)
+  const measurement = { program, name: `${domain} from ${seed}`, partOf, workers, journal }
+  const random = (await performKept<SearchTask, Tried[]>(measurement, tasks)).flat()
   const starts = byHarm(random).slice(0, CLIMBS)
   const climbs = starts.map((from): SearchTask => ({ domain, seeds: [], from }))
-  const climbed = await performParts(program, climbs, search)
+  const climbed = (await performKept<SearchTask, Tried[]>(measurement, climbs)).flat()
   const worse = random.filter((tried) => tried.isWorse)
   const broken = worse.length > MOST_WORSE * random.length || random.some((one) => one.kind === 'usual' && isFar(one))
   return { page: pageOf(search, random, climbed), broken }
-}
-
-/** The parts that the journal does not have yet are run; the order is always that of the tasks. */
-async function performParts(program: URL, tasks: readonly SearchTask[], search: Search): Promise<Tried[]> {
-  const { domain, seed, workers, journal: file } = search
-  const journal = file === undefined ? undefined : new SearchJournal<Tried[]>(file, `${domain} from ${seed}`)
-  const done = new Map<SearchTask, Tried[]>()
-  for (const task of tasks) {
-    const tried = journal?.get(partOf(task))
-    if (tried !== undefined) done.set(task, tried)
-  }
-  const left = tasks.filter((task) => !done.has(task))
-  await performAll<SearchTask, Tried[]>(program, left, workers, (task, tried) => {
-    done.set(task, tried)
-    journal?.add(partOf(task), tried)
-  })
-  return tasks.flatMap((task) => done.get(task) ?? [])
 }
 
 function partOf({ seeds, from }: SearchTask): string {

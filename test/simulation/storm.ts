@@ -14,11 +14,11 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Finding, GOALS, holds } from './goals.js'
+import { performKept } from './journal.js'
 import { type Aftermath, aftermath, judge } from './random-scenarios.js'
 import { resultsPage } from './results-page.js'
 import { searchAll, type SearchTask, performSearch } from './search-campaign.js'
 import { ADAPTIVE, PRESET, RECOMMENDED } from './subjects.js'
-import { performAll } from './work-pool.js'
 
 interface Task {
   /** A goal, or the name of a subject for random scenarios. */
@@ -34,10 +34,10 @@ const CHUNK = 10
 
 function perform({ name, seeds }: Task): Result {
   const measure = GOALS[name]
-  if (measure !== undefined) return { findings: seeds.flatMap((seed) => measure(seed)) }
+  if (measure !== undefined) return { findings: seeds.flatMap((seed) => measure(seed, 'long')) }
   const subject = SUBJECTS.find((one) => one.name === name)
   if (subject === undefined) throw new Error(`There is no goal and no subject ${name}`)
-  return { subject: name, runs: seeds.map((seed) => aftermath(subject, seed)) }
+  return { subject: name, runs: seeds.map((seed) => aftermath(subject, seed, 'long')) }
 }
 
 function tasksFor(first: number, runs: number, seeds: number): Task[] {
@@ -91,7 +91,9 @@ async function main(): Promise<void> {
     return
   }
   console.log(`seed ${seed}, ${runs} random scenarios, ${seeds} seeds of each other goal`)
-  const findings = findingsOf(await performAll<Task, Result>(PROGRAM, tasksFor(seed, runs, seeds), workers))
+  const partOf = (task: Task): string => `${task.name} ${task.seeds.join(' ')}`
+  const measurement = { program: PROGRAM, name: `goals from ${seed}`, partOf, workers, journal: values.journal }
+  const findings = findingsOf(await performKept<Task, Result>(measurement, tasksFor(seed, runs, seeds)))
   const page = resultsPage(findings, { seed, runs, seeds })
   console.log(page)
   if (values.write) writeFileSync(new URL('RESULTS.md', import.meta.url), page)

@@ -31,12 +31,14 @@ describe('a thundering herd', () => {
   })
 })
 
+const SIZE = { clients: 50, capacity: 500 } as const
+
 describe('a circuit breaker', () => {
   it('cuts the attempts of an outage to a fraction, and costs successes when failures are chance', () => {
-    const during = (name: string): number => simulate({}, known(name), 1).amplification.mean
+    const during = (name: string): number => simulate(SIZE, known(name), 1).amplification.mean
     expect(during('breaker')).toBeLessThan(0.3)
     expect(during('exponential-3')).toBeGreaterThan(2.5)
-    const errors = { fault: 'errors', amount: 0.2 } as const
+    const errors = { ...SIZE, fault: 'errors', amount: 0.2 } as const
     const broken = simulate(errors, known('breaker'), 1).success.during
     expect(broken).toBeLessThan(simulate(errors, known('exponential-3'), 1).success.during)
   }, 60_000)

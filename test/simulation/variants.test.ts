@@ -5,10 +5,12 @@ import { ADAPTIVE, known, NONE, RECOMMENDED } from './subjects.js'
 import { HalfARetryPerSuccess, NoWorth, recommendedWith, withBudget } from './variants.js'
 
 const PATIENCE_MS = 60_000
+/** Clients with 7.5 calls a second, as in the comparison of policies, and half as many. */
+const SIZE = { clients: 50, capacity: 500 } as const
 const BUSY: ScenarioInput = { load: 0.85, after: '60s' }
 
 function run(scenario: ScenarioInput, subject = ADAPTIVE): Report {
-  return simulate(scenario, subject, 1)
+  return simulate({ ...SIZE, ...scenario }, subject, 1)
 }
 
 describe('what our budget is made of, shown by leaving it out', { timeout: PATIENCE_MS }, () => {
