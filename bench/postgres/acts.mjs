@@ -24,6 +24,7 @@ import { isAble, takeTurn, WORKLOADS } from './turn.mjs'
  * @property {string} [log]
  * @property {boolean} [waiting]
  * @property {boolean} [queue]
+ * @property {number} [killAt] the start of the job that kills its process
  */
 
 /**
@@ -53,7 +54,12 @@ const ACTS = {
   async serve(contender, ask) {
     const lines = openSync(ask.log ?? '', 'a')
     const program = await contender.open({ ...ask, queue: true })
-    await program.serve?.((i) => void writeSync(lines, `${i}\n`), ask.width ?? 100)
+    let starts = 0
+    const begin = (/** @type {number} */ i) => {
+      writeSync(lines, `${i}\n`)
+      if (++starts === ask.killAt) process.kill(process.pid, 'SIGKILL')
+    }
+    await program.serve?.(begin, ask.width ?? 100)
     await never()
   },
   /** From the start of the process until the first due task runs. */

@@ -9,12 +9,13 @@ import { build } from 'rolldown'
 const directory = fileURLToPath(new URL('.', import.meta.url))
 export const OUT = fileURLToPath(new URL('../../node_modules/.cache/reprise-bench-postgres/', import.meta.url))
 
-export async function bundle() {
-  const files = await readdir(directory)
+/** `from`: this directory of another build of the library. */
+export async function bundle(from = directory, out = OUT) {
+  const files = await readdir(from)
   const programs = files.filter((name) => name.endsWith('-child.ts')).map((name) => name.slice(0, -3))
-  await rm(OUT, { recursive: true, force: true })
+  await rm(out, { recursive: true, force: true })
   await build({
-    cwd: directory,
+    cwd: from,
     input: Object.fromEntries(programs.map((name) => [name, `${name}.ts`])),
     platform: 'node',
     external: (/** @type {string} */ id) => id.startsWith('node:') || id === 'pg',
@@ -23,7 +24,7 @@ export async function bundle() {
       conditionNames: ['reprise-source', 'import', 'node', 'default'],
     },
     output: {
-      dir: OUT,
+      dir: out,
       format: 'esm',
       chunkFileNames: '[name].js',
       comments: { annotation: true, legal: true, jsdoc: false },

@@ -48,13 +48,28 @@ export class Place {
 
   /** With a new database, which is dropped afterwards. */
   async inDatabase<T>(act: (url: string) => Promise<T>): Promise<T> {
+    const { name, url } = await this.addDatabase()
+    try {
+      return await act(url)
+    } finally {
+      await this.dropDatabase(name)
+    }
+  }
+
+  async addDatabase(): Promise<{ readonly name: string; readonly url: string }> {
     const name = `bench${this.databases++}`
     await this.admin.query(`CREATE DATABASE ${name}`)
-    try {
-      return await act(this.postgres.urlOf(name))
-    } finally {
-      await this.admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
-    }
+    return { name, url: this.postgres.urlOf(name) }
+  }
+
+  /** Whoever is still connected is thrown out. */
+  async dropDatabase(name: string): Promise<void> {
+    await this.admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+  }
+
+  /** Of the server that all databases are on. */
+  get serverPid(): number {
+    return this.postgres.pid ?? NaN
   }
 
   /** Version and settings. */

@@ -40,32 +40,57 @@ export function isAble(program, { way }) {
   return program[way] !== undefined && (way !== 'work' || program.record !== undefined)
 }
 
-/** @param {Program} program @param {Workload} workload @param {number} count @returns {Promise<number>} seconds */
-async function batch(program, { way, width }, count) {
+/** What a batch needs to be there, and is not counted. @param {Program} program @param {Workload} workload @param {number} count */
+export async function prepareBatch(program, { way }, count) {
   if (way === 'work') await program.record?.(count)
+}
+
+/** @param {Program} program @param {Workload} workload @param {number} count @returns {Promise<{ seconds: number, cpuUs: number }>} of all */
+export async function takeBatch(program, { way, width }, count) {
+  const before = process.cpuUsage()
   const startMs = performance.now()
   if (way === 'record') await program.record?.(count)
   else await program[way]?.(count, width)
-  return (performance.now() - startMs) / 1000
+  const seconds = (performance.now() - startMs) / 1000
+  const { user, system } = process.cpuUsage(before)
+  return { seconds, cpuUs: user + system }
 }
+
+/**
+ * Runs batches until the code is compiled, and says how many make a batch of so many seconds.
+ * @param {Program} program @param {Workload} workload @param {number} seconds @returns {Promise<number>}
+ */
+export async function warmUp(program, workload, seconds) {
+  const { width, way } = workload
+  const rounded = (/** @type {number} */ count) => Math.max(width, Math.round(count / width) * width)
+  const batch = async (/** @type {number} */ size) => {
+    await prepareBatch(program, workload, size)
+    return (await takeBatch(program, workload, size)).seconds
+  }
+  const sized = (/** @type {number} */ count, /** @type {number} */ took) =>
+    Math.min(rounded((count / took) * seconds), MOST)
+  // A workflow of one step would be measured, and not its steps.
+  let count = rounded(20 * (way === 'steps' ? width : 1))
+  // A first batch compiles code and opens connections: its rate says little.
+  let took = await batch(count)
+  for (let grown = 0; grown === 0 || (grown < 6 && took < seconds / 4); grown++) {
+    count = rounded(count * Math.min(4, Math.max(1, seconds / 3 / took)))
+    took = await batch(count)
+  }
+  // One as long as the batch that counts: code that runs for the first time is up to twice as slow.
+  count = sized(count, took)
+  return sized(count, await batch(count))
+}
+
+/** In one batch. */
+const MOST = 200_000
 
 /** @param {Program} program @param {Workload} workload @param {number} seconds @returns {Promise<Turn>} */
 export async function takeTurn(program, workload, seconds) {
-  const { width, perTask } = workload
-  const rounded = (/** @type {number} */ count) => Math.max(width, Math.round(count / width) * width)
-  // A workflow of one step would be measured, and not its steps.
-  let count = rounded(20 * (workload.way === 'steps' ? width : 1))
-  // A first batch compiles code and opens connections: its rate says little.
-  let took = await batch(program, workload, count)
-  for (let grown = 0; grown === 0 || (grown < 6 && took < seconds / 4); grown++) {
-    count = rounded(count * Math.min(4, Math.max(1, seconds / 3 / took)))
-    took = await batch(program, workload, count)
-  }
-  count = Math.min(rounded((count / took) * seconds), 200_000)
-  const before = process.cpuUsage()
-  took = await batch(program, workload, count)
-  const { user, system } = process.cpuUsage(before)
-  return { rate: (count * perTask) / took, cpuUs: (user + system) / count / perTask }
+  const count = await warmUp(program, workload, seconds)
+  await prepareBatch(program, workload, count)
+  const { seconds: took, cpuUs } = await takeBatch(program, workload, count)
+  return { rate: (count * workload.perTask) / took, cpuUs: cpuUs / count / workload.perTask }
 }
 
 /** Runs `count` of them, `width` at a time. @param {number} count @param {number} width @param {(index: number) => Promise<unknown>} act */
