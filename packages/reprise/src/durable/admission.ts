@@ -65,18 +65,23 @@ export class TaskAdmission {
     return isHeld(definition, begun) ? { ...unpark(task, now), epoch: 0 } : begun
   }
 
-  /** A new task that has no gates, as it is while its first attempt runs. */
-  startUngated({ policy }: Definition, task: TaskRecord, now: number): TaskRecord {
+  /** Of a task that has no gates: nobody is asked. */
+  startUngated({ policy }: Definition, task: TaskRecord, now: number): Begun {
     const none = {
       breaker: undefined,
-      resumedAtMs: undefined,
+      attempts: policy.attempts,
+      timeoutMs: policy.timeoutMs,
+      // Only a task that has failed is resumed.
+      resumedAtMs: task.progress.retry.failures === 0 ? undefined : this.resumedAtMs(task),
       maxParkMs: undefined,
       budget: undefined,
-      ask: () => NO_BUDGET,
+      ask: notAsked,
     }
-    return begin(task, this.owner, { ...none, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
+    return begin(task, this.owner, none, now)
   }
 }
+
+const notAsked = (): Decision => NO_BUDGET
 
 /** Whether it did not begin because of a gate, and waits for it. */
 function isHeld({ whenDenied }: Definition, { task }: Begun): boolean {

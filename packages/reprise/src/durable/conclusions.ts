@@ -5,6 +5,7 @@
  * Invariant: a transition may be asked several times, and changes nothing once the fence has moved.
  */
 import type { RetryGates } from '../core/decide.js'
+import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Activity } from './activity.js'
@@ -19,7 +20,8 @@ import type { GateBook } from './gate-book.js'
 import { interrupt, settleLate, splitOff, verified } from './interruption.js'
 import { hasQueueGate } from './queue-gate.js'
 import type { TaskEvents } from './task-events.js'
-import { inOneCommit, type TaskView, type Transition } from './task-writer.js'
+import { inOneCommit } from './together.js'
+import { type TaskView, type Transition } from './task-writer.js'
 import { type AttemptEnd, settle, type Settled } from './transitions.js'
 
 /** An attempt of which something is to be written. */
@@ -46,6 +48,8 @@ export interface Conclusion {
   tell(after: Concluded): void
 }
 
+type PlainDecision = (view: View) => Decided<Concluded | undefined>
+
 export interface ConclusionPorts {
   readonly environment: Environment
   readonly gates: GateBook
@@ -54,7 +58,7 @@ export interface ConclusionPorts {
   readonly activity: Activity
 }
 
-/** A success needs no decision about a retry, so no gate is asked. */
+/** A success needs no decision about a retry, and a plain task has no gates: nobody is asked. */
 const NO_RETRY: RetryGates = { breaker: undefined }
 
 export class Conclusions {
@@ -67,6 +71,23 @@ export class Conclusions {
   /** Of an attempt that ended, was stopped, or failed as a part of its batch. */
   of(ended: EndedAttempt, end: ExecutionEnd | SplitOff): Conclusion {
     return end.type === 'split' ? this.ofSplit(ended, end) : this.ofEnd(ended, end)
+  }
+
+  /** Of an attempt of a plain task: what the transaction decides that has locked the task alone. */
+  ofPlain({ definition, task }: EndedAttempt, end: Exclude<ExecutionEnd, { type: 'stopped' }>): PlainDecision {
+    const { environment } = this.ports
+    const endOf = this.timeOfEnd()
+    const attemptEnd = attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
+    return (view) => {
+      const current = view.task(task)
+      const isHeld = current?.fence === task.fence && current.owner === task.owner && current.status === task.status
+      if (!isHeld) return { result: undefined }
+      const changes = settle(current, definition.policy, attemptEnd, NO_RETRY, view.now)
+      const settled = endedAt(changes, endOf(view.now))
+      const next = this.nextOf(definition, settled.task, { now: view.now, isConducted: true })
+      const result = { settled, next, isLate: false }
+      return next === undefined ? { ...settled, result } : { ...inOneCommit(settled, next), result }
+    }
   }
 
   /** Of a look at an attempt that was interrupted. */
@@ -161,7 +182,11 @@ export class Conclusions {
     }
   }
 
-  private nextOf(definition: Definition, task: TaskRecord, view: TaskView): Started | undefined {
+  private nextOf(
+    definition: Definition,
+    task: TaskRecord,
+    view: Pick<TaskView, 'now' | 'isConducted'>,
+  ): Started | undefined {
     const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= view.now
     // A claim looks at the gate of the queue, which may be paused by now, puts batches together, and leaves the task to
     // others if they are preferred.

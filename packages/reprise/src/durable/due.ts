@@ -21,12 +21,14 @@ import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
 import type { Holds } from './holds.js'
 import type { LedgerClock } from './ledger-clock.js'
-import { faultsOfQueue, mostNamed, paceOf } from './queue-gate.js'
+import { startPlain } from './plain.js'
+import { faultsOfQueue, paceOf, refsOf } from './queue-gate.js'
 import { Refusals, type Unsound } from './refusals.js'
 import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
-import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
+import { inOneCommit } from './together.js'
+import { type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
 import { type OpenBatch, OpenBatches } from './open-batches.js'
 import { askAgain, type Begun, migrate, seedOf, type Settled, withBatch } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
@@ -213,6 +215,8 @@ export class DueTasks implements Timer {
       const share = new ClaimedShare(this.ports)
       const seated = await ledger.claim<Seated>(request, (task, view, seat) => {
         const definition = definitions.get(task.queue) as Definition
+        const plain = startPlain(this.ports.admission, definition, task, view.now)
+        if (plain !== undefined) return { tasks: plain.tasks, result: { one: plain, place: seat.place } }
         if (share.isUsedUp(definition, task, view, seat))
           return { result: { one: { shared: task }, place: seat.place } }
         const decided = this.claimOne(definition, task, view, batches.enter(seat))
@@ -425,12 +429,3 @@ function isExecuted({ task }: Begun): boolean {
 
 /** Of a task that was over before it began. */
 const NOT_BEGUN = { epoch: 0, asked: undefined } as const
-
-/** None if all ranks are held. */
-function refsOf(definition: Definition, ranks: readonly number[] | undefined): QueueRef[] {
-  if (ranks?.length === 0) return []
-  const { queue, record, batch } = definition
-  const most = mostNamed(definition)
-  const named = { queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }
-  return [batch === undefined ? named : { ...named, batch: { most: batch.most, apart: batch.apart } }]
-}

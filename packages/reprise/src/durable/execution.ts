@@ -64,31 +64,32 @@ export interface Limits {
   readonly timeoutMs: number | undefined
 }
 
+/** Only asked for microtasks: one promise serves all executions. */
+const READY = Promise.resolve()
+
 export class Execution {
-  readonly ended: Promise<ExecutionEnd>
   private readonly clock: Clock
   /** Made when somebody asks for the signal, since most operations do not. */
   private controller: AbortController | undefined = undefined
   private reason: { readonly reason: unknown } | undefined = undefined
-  private readonly timers: Timer[] = []
+  private timers: Timer[] | undefined = undefined
   private started = false
-  private isFinished = false
-  private finish: (end: ExecutionEnd) => void = () => undefined
+  private end: ExecutionEnd | undefined = undefined
+  private onEnd: ((end: ExecutionEnd) => void) | undefined = undefined
 
   constructor(clock: Clock) {
     this.clock = clock
-    this.ended = new Promise((resolve) => {
-      this.finish = (end) => {
-        this.isFinished = true
-        for (const timer of this.timers) clock.cancel(timer)
-        resolve(end)
-      }
-    })
   }
 
   /** Whether it is known how it ended; its operation may still run. */
   get isOver(): boolean {
-    return this.isFinished
+    return this.end !== undefined
+  }
+
+  /** Calls `listener` once, with how it ended: at once if that is known. */
+  whenEnded(listener: (end: ExecutionEnd) => void): void {
+    if (this.end === undefined) this.onEnd = listener
+    else listener(this.end)
   }
 
   get signal(): AbortSignal {
@@ -115,13 +116,27 @@ export class Execution {
         started: true,
       }))
     }
-    // In a microtask, so that an operation that throws at once is no other case.
-    void Promise.resolve()
-      .then(operation)
-      .then(
+    // In a microtask: nothing of the operation runs before its caller has gone on.
+    void READY.then(() => this.call(operation))
+  }
+
+  private call(operation: () => unknown): void {
+    try {
+      void Promise.resolve(operation()).then(
         (value) => this.finish({ type: 'value', value }),
         (error: unknown) => this.finish({ type: 'error', error }),
       )
+    } catch (error) {
+      this.finish({ type: 'error', error })
+    }
+  }
+
+  /** The first end counts. */
+  private finish(end: ExecutionEnd): void {
+    if (this.end !== undefined) return
+    this.end = end
+    for (const timer of this.timers ?? []) this.clock.cancel(timer)
+    this.onEnd?.(end)
   }
 
   /** The whole call was out of time before its operation was called. */
@@ -150,6 +165,7 @@ export class Execution {
         this.finish(how)
       },
     }
+    this.timers ??= []
     this.timers.push(timer)
     this.clock.schedule(timer, this.clock.monotonicMs() + afterMs)
   }

@@ -8,7 +8,7 @@
  */
 import { tokenBucket, type TokenBucket } from '../core/budgets/token-bucket.js'
 import type { BudgetRequest } from '../core/budget.js'
-import type { Ledger, View } from '../ledger/ledger.js'
+import type { Ledger, QueueRef, View } from '../ledger/ledger.js'
 import { NO_MOST, queueKey, type QueueRate, type QueueState, shareOf } from '../ledger/queue-limit.js'
 import type { GateRecord, Json } from '../ledger/records.js'
 import type { Definition } from './definition.js'
@@ -33,7 +33,7 @@ export function hasQueueGate({ most, rate }: Pick<Definition, 'most' | 'rate'>):
 }
 
 /** The limit that a claim names; undefined if the queue has no gate. */
-export function mostNamed(definition: Pick<Definition, 'most' | 'rate'>): number | undefined {
+function mostNamed(definition: Pick<Definition, 'most' | 'rate'>): number | undefined {
   return hasQueueGate(definition) ? (definition.most ?? NO_MOST) : undefined
 }
 
@@ -131,4 +131,13 @@ function startAt(queue: string, now: number): BudgetRequest {
     deadlineMs: Infinity,
     attemptTimeoutMs: undefined,
   }
+}
+
+/** What a claim names of the queue; nothing if all ranks are held. */
+export function refsOf(definition: Definition, ranks: readonly number[] | undefined): QueueRef[] {
+  if (ranks?.length === 0) return []
+  const { queue, record, batch } = definition
+  const most = mostNamed(definition)
+  const named = { queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }
+  return [batch === undefined ? named : { ...named, batch: { most: batch.most, apart: batch.apart } }]
 }

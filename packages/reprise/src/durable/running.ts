@@ -15,6 +15,7 @@ import { checkpointWriter, lastCheckpointOf } from './checkpoints.js'
 import { contextOf, type DurableContext, Execution, type ExecutionEnd } from './execution.js'
 import type { LedgerClock } from './ledger-clock.js'
 import { isTransient } from './persistence.js'
+import { isPlain } from './plain.js'
 import type { Slots } from './slots.js'
 import type { TaskWriter } from './task-writer.js'
 import type { Begun } from './transitions.js'
@@ -61,6 +62,8 @@ interface RunningBatch {
 }
 
 type Operation = Definition['run']
+/** Not stopped by this process. */
+type Finished = Exclude<ExecutionEnd, { type: 'stopped' }>
 
 export class RunningAttempts {
   private readonly ports: RunningPorts
@@ -130,10 +133,10 @@ export class RunningAttempts {
       if (running.isTold) events.began(definition, task)
       execution.run(() => this.call(operation, running, context), definition.name, context.attempt, limits)
     }
-    this.follow(
-      execution.ended.then((end) => this.conclude(running, end)),
-      [running],
-    )
+    execution.whenEnded((end) => {
+      if (this.isConcludedPlainly(running, end)) this.concludePlain(running, end)
+      else this.follow(this.conclude(running, end), [running])
+    })
   }
 
   /** The same for tasks that were claimed together. */
@@ -159,10 +162,7 @@ export class RunningAttempts {
       const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
       execution.run(() => this.callBatch(batch, checkpoint), definition.name, attempt, limits)
     }
-    this.follow(
-      execution.ended.then((end) => this.concludeBatch(batch, end)),
-      members,
-    )
+    execution.whenEnded((end) => this.follow(this.concludeBatch(batch, end), members))
   }
 
   /** Registers the attempt. */
@@ -186,17 +186,25 @@ export class RunningAttempts {
 
   /** Its end is written; then its slot is free. The attempt that follows has taken its own by now. */
   private follow(written: Promise<void>, all: readonly Running[]): void {
-    const { slots, left, onFailure } = this.ports
-    void written
-      .finally(() => {
-        for (const running of all) this.remove(running)
-        slots.give()
-        for (const { definition } of all.slice(0, 1)) left(definition)
-      })
-      .catch((error: unknown) => {
-        if (isTransient(error)) this.unwritten += all.length
-        onFailure(error)
-      })
+    const leave = (): void => this.leave(all)
+    const failed = (error: unknown): void => {
+      leave()
+      this.fail(error, all)
+    }
+    void written.then(leave, failed).catch(this.ports.onFailure)
+  }
+
+  private leave(all: readonly Running[]): void {
+    const { slots, left } = this.ports
+    for (const running of all) this.remove(running)
+    slots.give()
+    const [first] = all
+    if (first !== undefined) left(first.definition)
+  }
+
+  private fail(error: unknown, all: readonly Running[]): void {
+    if (isTransient(error)) this.unwritten += all.length
+    this.ports.onFailure(error)
   }
 
   /** With the task's last checkpoint, which is read only where there is one. */
@@ -294,6 +302,27 @@ export class RunningAttempts {
 
   // ── the end of an attempt ──────────────────────────────────────────────────────────────────────
 
+  private isConcludedPlainly({ definition, task }: Running, end: ExecutionEnd): end is Finished {
+    return end.type !== 'stopped' && isPlain(definition) && !task.progress.unverified && !this.ports.events.isObserved
+  }
+
+  /** The same rows, without asking anybody who has nothing to say. */
+  private concludePlain(running: Running, end: Finished): void {
+    const { ledger, writer, onFailure } = this.ports
+    const keys = { tasks: [running.task] }
+    const decide = this.conclusions.ofPlain(running, end)
+    const commit = (): Promise<Concluded | undefined> => ledger.transact(keys, decide)
+    const written = (after: Concluded | undefined): void => {
+      this.concluded(running, undefined, after)
+      this.leave([running])
+    }
+    const writeAgain = async (error: unknown): Promise<void> => {
+      this.concluded(running, undefined, await writer.writeOutcomeAgain(commit, error))
+    }
+    const failed = (error: unknown): void => this.follow(writeAgain(error), [running])
+    void commit().then(written, failed).catch(onFailure)
+  }
+
   private async conclude(running: Running, end: ExecutionEnd): Promise<void> {
     const isVerification = running.task.progress.unverified === true
     const conclusion = isVerification
@@ -313,20 +342,19 @@ export class RunningAttempts {
       return this.conclusions.of(member, endOfMember(end, { outcome, isSingle, isLate: this.isOutOfTime(member) }))
     })
     const afters = await this.ports.writer.writeAll(conclusions.map(({ transition }) => transition))
-    for (const [index, member] of members.entries())
-      this.concluded(member, conclusions[index] as Conclusion, afters[index])
+    for (const [index, member] of members.entries()) this.concluded(member, conclusions[index], afters[index])
   }
 
   /**
    * The attempt is over; `after` is undefined if another process had taken its task. The next attempt begins in the same
    * turn: a stop ends once no attempt is known, and the next one may be committed already.
    */
-  private concluded(running: Running, conclusion: Conclusion, after: Concluded | undefined): void {
+  private concluded(running: Running, conclusion: Conclusion | undefined, after: Concluded | undefined): void {
     this.remove(running)
     if (after === undefined) this.ports.taken(running.task)
     if (after === undefined || after.isLate) this.dropGrant(running)
     if (after === undefined) return
-    conclusion.tell(after)
+    conclusion?.tell(after)
     if (after.next !== undefined) this.ports.follow(running.definition, after.next)
     else this.ports.rested(after.settled.task)
   }

@@ -17,7 +17,35 @@ export function lacksState({ progress }: TaskRecord): boolean {
 }
 
 /** Every fault of the record by itself. `attempts`: how many the policy allows. */
-export function faultsOfState(task: TaskRecord, attempts: number): string[] {
+export function faultsOfState(task: TaskRecord, attempts: number): readonly string[] {
+  return isAsCreated(task) ? NO_FAULTS : faultsIn(task, attempts)
+}
+
+const NO_FAULTS: readonly string[] = Object.freeze([])
+
+/** Most tasks that are claimed: there is nothing that could be wrong, and looking for it takes longer than the claim. */
+function isAsCreated({ progress, status, dueAtMs, createdAtMs, updatedAtMs }: TaskRecord): boolean {
+  const retry: Partial<StoredState> | null | undefined = progress?.retry
+  if (typeof retry !== 'object' || retry === null || status !== 'waiting') return false
+  const isFresh =
+    retry.version === STATE_VERSION &&
+    Number.isSafeInteger(retry.seed) &&
+    retry.failures === 0 &&
+    retry.launched === 0 &&
+    retry.totalDelayMs === 0 &&
+    retry.lastDelayMs === 0 &&
+    retry.expiresAtMs === null &&
+    retry.deadlineAtMs === null &&
+    retry.resumed === false
+  if (!isFresh || progress.current !== null || progress.interruptions !== 0 || progress.lastFailure !== null)
+    return false
+  for (const name in progress) if (!CREATED_WITH.has(name)) return false
+  return isTime(dueAtMs) && isTime(createdAtMs) && isTime(updatedAtMs)
+}
+
+const CREATED_WITH: ReadonlySet<string> = new Set(['retry', 'current', 'interruptions', 'lastFailure'])
+
+function faultsIn(task: TaskRecord, attempts: number): string[] {
   const { progress } = task
   const shape = lacksState(task) ? ['there is no retry state'] : faultsOfShape(progress)
   const { version } = (progress?.retry ?? {}) as { readonly version?: unknown }

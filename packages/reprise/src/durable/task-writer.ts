@@ -17,8 +17,9 @@ import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
 import { changeOf, concerns } from './group.js'
 import { LayeredView } from './layered-view.js'
-import { retryWhileBusy } from './persistence.js'
+import { isTransient, retryWhileBusy } from './persistence.js'
 import { faultsOfShape } from './task-shape.js'
+import { withGroup } from './together.js'
 import { eventOf, freshProgress, type Settled } from './transitions.js'
 
 /** What a transition decides upon. */
@@ -129,9 +130,15 @@ export class TaskWriter {
     return written.result
   }
 
-  private async writeOutcome<T>(commit: () => Promise<T>): Promise<T> {
+  /** An outcome that the store was too busy to take is written again until it is taken, or this process stops. */
+  writeOutcomeAgain<T>(commit: () => Promise<T>, error: unknown): Promise<T> {
+    return isTransient(error) && !this.ports.isStopped() ? this.writeOutcome(commit, true) : Promise.reject(error)
+  }
+
+  private async writeOutcome<T>(commit: () => Promise<T>, isAgain = false): Promise<T> {
     const { isStopped, onOutcomeWaits } = this.ports
-    let hasFailed = false
+    let hasFailed = isAgain
+    if (isAgain) onOutcomeWaits(1)
     const noteFailure = (): void => {
       if (!hasFailed) onOutcomeWaits(1)
       hasFailed = true
@@ -404,34 +411,8 @@ function withoutLetters(changes: Settled): Settled {
   return { ...changes, task: acknowledged, tasks: [acknowledged], dead: [] }
 }
 
-/** Two changes of one task in one commit, one after the other: the second says what the task is. */
-export function inOneCommit(first: Settled, second: Settled): Settled {
-  return {
-    ...second,
-    attempts: [...(first.attempts ?? []), ...(second.attempts ?? [])],
-    dead: [...(first.dead ?? []), ...(second.dead ?? [])],
-    closedLetters: [...(first.closedLetters ?? []), ...(second.closedLetters ?? [])],
-    checkpoints: [...(first.checkpoints ?? []), ...(second.checkpoints ?? [])],
-    events: [...(first.events ?? []), ...(second.events ?? [])],
-  }
-}
-
 /** What is written, with what it means for the group. */
 function changesOf({ changes, gates, groupChanges }: PendingWrite<unknown>): Changes {
   const own = { ...changes, gates }
   return groupChanges === undefined ? own : withGroup(own, groupChanges)
-}
-
-function withGroup(changes: Changes, group: Changes): Changes {
-  return {
-    tasks: [...(changes.tasks ?? []), ...(group.tasks ?? [])],
-    attempts: [...(changes.attempts ?? []), ...(group.attempts ?? [])],
-    dead: [...(changes.dead ?? []), ...(group.dead ?? [])],
-    closedLetters: [...(changes.closedLetters ?? []), ...(group.closedLetters ?? [])],
-    checkpoints: [...(changes.checkpoints ?? []), ...(group.checkpoints ?? [])],
-    events: [...(changes.events ?? []), ...(group.events ?? [])],
-    gates: [...(changes.gates ?? []), ...(group.gates ?? [])],
-    runs: group.runs ?? [],
-    created: group.created ?? [],
-  }
 }

@@ -376,7 +376,7 @@ export class Tasks {
     }
     const tally = definition.tally?.(task)
     const counted = tally === undefined ? task : { ...task, tally }
-    const begun = atOnce ? worker.admission.startUngated(definition, counted, now) : counted
+    const begun = atOnce ? worker.admission.startUngated(definition, counted, now).task : counted
     return { task: begun, policy: record, payloadHash: fingerprint({ name, input }) }
   }
 

@@ -25,6 +25,7 @@ import {
 } from '../ledger/records.js'
 import { droppedCheckpoints } from './checkpoints.js'
 import { breakerDenial, budgetDenial, deniedRow, type GateDenial, type TaskRetryGates, withDenial } from './denials.js'
+import { withoutMarks, withoutWait } from './progress-marks.js'
 import { attemptRow, closedLetters, deadLetterOf } from './task-rows.js'
 
 /** Who asks before an attempt, and hears of its end. */
@@ -59,27 +60,25 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   const { progress } = task
   const interrupted = progress.current
   const { retry } = progress
-  const state: RetryState = { ...retry }
-  if (state.failures >= gates.attempts) return { ...ended(task, 'failed', 'attempts_exhausted', now), epoch: 0 }
+  if (retry.failures >= gates.attempts) return { ...ended(task, 'failed', 'attempts_exhausted', now), epoch: 0 }
   // The grant of an attempt that was interrupted goes on with it: it is the same attempt.
   const ask = interrupted === null ? () => gates.ask() : () => CARRIED_ON
   const parks = gates.maxParkMs !== undefined
   const dueMs = gates.isGranted ? -Infinity : Math.max(task.dueAtMs ?? -Infinity, progress.resumedAtMs ?? now)
-  const admission = admit(state, { aborted: false, now, dueMs, breaker: gates.breaker, ask, parks })
+  const admission = admit(retry, { aborted: false, now, dueMs, breaker: gates.breaker, ask, parks })
   if (admission.type === 'stop') return { ...refused(task, owner, admission, gates, now), epoch: 0 }
   if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), epoch: 0 }
-  const attempt = interrupted?.attempt ?? state.launched + 1
+  const attempt = interrupted?.attempt ?? retry.launched + 1
   const isProbe = gates.breaker !== undefined && admission.breaker === 'half_open'
-  const probe = isProbe ? { probe: { breaker: gates.breaker.key, epoch: admission.epoch } } : {}
-  const current = { attempt, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1, ...probe }
-  const { startEarly: _startEarly, waitChosenBy: _waitChosenBy, lost: _lost, ...rest } = progress
+  const plain = { attempt, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1 }
+  const current = isProbe ? { ...plain, probe: { breaker: gates.breaker.key, epoch: admission.epoch } } : plain
   const begun: TaskRecord = {
     ...task,
     status: 'running',
     owner,
     fence: task.fence + 1,
     dueAtMs: null,
-    progress: { ...rest, current, retry: { ...retry, launched: attempt } },
+    progress: { ...withoutWait(progress), current, retry: { ...retry, launched: attempt } },
     updatedAtMs: now,
   }
   return { task: begun, tasks: [begun], epoch: admission.epoch }
@@ -192,8 +191,13 @@ export interface Settled extends Changes {
 export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates: TaskRetryGates, now: number): Settled {
   const row = attemptRow(task, end.result, end.result === 'success' ? null : end.failure, now)
   if (end.result === 'success') {
-    const over = ended({ ...task, result: end.value }, 'succeeded', null, now)
-    return { ...over, attempts: [row] }
+    const over = endedTask(task, 'succeeded', null, now)
+    over.result = end.value
+    const { checkpoint } = task.progress
+    // Field by field: every task succeeds once.
+    return checkpoint === undefined
+      ? { task: over, tasks: [over], attempts: [row] }
+      : { task: over, tasks: [over], attempts: [row], ...droppedCheckpoints(task) }
   }
   if (end.outOfTime) {
     const late = ended(withProgress(task, { lastFailure: end.failure }), 'failed', 'timeout', now)
@@ -418,19 +422,19 @@ export function ended(
   stopReason: StopReason | null,
   now: number,
 ): Settled {
-  const progress = { ...withoutMarks(task.progress), current: null, interruptions: 0 }
-  const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
+  const over = endedTask(task, status, stopReason, now)
   const dead = status === 'failed' ? [deadLetterOf(over, now)] : []
   return { task: over, tasks: [over], dead, ...droppedCheckpoints(task) }
 }
 
-/** What is said of a task that has not ended. Most have nothing of it, and copying without fields takes long. */
-function withoutMarks(progress: TaskRecord['progress']): TaskRecord['progress'] {
-  const { unverified, lost, checkpoint, unpaid } = progress
-  if (unverified === undefined && lost === undefined && checkpoint === undefined && unpaid === undefined)
-    return progress
-  const { unverified: _unverified, lost: _lost, checkpoint: _checkpoint, unpaid: _unpaid, ...rest } = progress
-  return rest
+function endedTask(
+  task: TaskRecord,
+  status: 'succeeded' | 'failed',
+  stopReason: StopReason | null,
+  now: number,
+): { -readonly [Field in keyof TaskRecord]: TaskRecord[Field] } {
+  const progress = { ...withoutMarks(task.progress), current: null, interruptions: 0 }
+  return { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
 }
 
 export function eventOf(type: LedgerEvent['type'], task: TaskRecord, now: number, detail: Json): LedgerEvent {
