@@ -1,17 +1,10 @@
 /** What a decision wants to be written, as statements with their values. Imports its own layer and the port. */
 import type { Changes, NewTask } from '../ledger/ledger.js'
 import { nameOf } from '../ledger/records.js'
-import {
-  attemptValues,
-  changedRunValues,
-  gateValues,
-  runValues,
-  type SqlValue,
-  text,
-  updatedValues,
-} from '../ledger/rows.js'
+import { attemptValues, changedRunValues, gateValues, runValues, type SqlValue, text } from '../ledger/rows.js'
 import type { SqliteStatement } from './driver.js'
 import type { LockedRows } from './locked-rows.js'
+import { updateOf } from './narrow-writes.js'
 import type { Statements } from './statements.js'
 
 export type EncodedWrite = readonly [statement: SqliteStatement, values: SqlValue[]]
@@ -21,7 +14,7 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
   const { runs, created, tasks, attempts, inputs, checkpoints, gates, dead, closedLetters, events } = changes
   for (const { task } of created ?? []) rows.expectAbsent(task)
   const writes: EncodedWrite[] = []
-  const added = new Map<number, number>()
+  let added: Map<number, number> | undefined
   for (const { run, definition } of runs ?? []) {
     if (definition !== undefined) writes.push([sql.putRun, [...runValues(run), text(definition)]])
     else if (rows.run(run.id) !== undefined) writes.push([sql.updateRun, changedRunValues(run)])
@@ -35,21 +28,19 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
       continue
     }
     const { pk } = rows.rowOf(row)
+    added ??= new Map()
     added.set(pk, (added.get(pk) ?? 0) + 1)
     writes.push([sql.insertAttempt, attemptValues(pk, row)])
   }
   for (const task of tasks ?? []) {
-    const { pk } = rows.rowOf(task)
-    const values = updatedValues(task)
-    values.push(added.get(pk) ?? 0, pk)
-    added.delete(pk)
-    writes.push([sql.updateTask, values])
-    const before = rows.task(task)?.policyHash
-    if (before === undefined || before === task.policyHash) continue
-    writes.push([sql.countPolicy, [-1, before]], [sql.countPolicy, [1, task.policyHash]])
+    const { pk, task: before } = rows.rowOf(task)
+    writes.push(updateOf(sql, pk, before, task, added?.get(pk) ?? 0))
+    added?.delete(pk)
+    if (before.policyHash === task.policyHash) continue
+    writes.push([sql.countPolicy, [-1, before.policyHash]], [sql.countPolicy, [1, task.policyHash]])
   }
   // The longer a task's row, the dearer a second update of it: only where there was no first.
-  for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
+  for (const [pk, count] of added ?? []) writes.push([sql.countHistory, [count, pk]])
   for (const { input, ...key } of inputs ?? []) writes.push([sql.setInput, [text(input), rows.rowOf(key).pk]])
   for (const { value, ...key } of checkpoints ?? []) {
     const { pk } = rows.rowOf(key)

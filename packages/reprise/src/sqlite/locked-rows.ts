@@ -11,7 +11,9 @@ import type { Statements } from './statements.js'
 export class LockedRows implements View {
   readonly now: number
   private readonly sql: Statements
-  private readonly rows = new Map<string, TaskRow | undefined>()
+  /** The first of the tasks: most transactions name one, and need no map. */
+  private first: { readonly key: TaskKey; row: TaskRow | undefined } | undefined = undefined
+  private others: Map<string, TaskRow | undefined> | undefined = undefined
   private readonly gateKeys: readonly string[]
   private readonly runIds: readonly string[]
 
@@ -23,12 +25,19 @@ export class LockedRows implements View {
   }
 
   add(key: TaskKey, row: TaskRow | undefined): void {
-    this.rows.set(nameOf(key), row)
+    if (this.first === undefined) this.first = { key, row }
+    else if (isSame(key, this.first.key)) this.first.row = row
+    else {
+      this.others ??= new Map()
+      this.others.set(nameOf(key), row)
+    }
   }
 
   task(key: TaskKey): TaskRecord | undefined {
-    if (!this.rows.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
-    return this.rows.get(nameOf(key))?.task
+    if (this.first !== undefined && isSame(key, this.first.key)) return this.first.row?.task
+    const name = nameOf(key)
+    if (this.others?.has(name) !== true) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
+    return this.others.get(name)?.task
   }
 
   gate(key: string): GateRecord | undefined {
@@ -48,8 +57,13 @@ export class LockedRows implements View {
   }
 
   rowOf(key: TaskKey): TaskRow {
-    const row = this.rows.get(nameOf(key))
+    const isFirst = this.first !== undefined && isSame(key, this.first.key)
+    const row = isFirst ? this.first?.row : this.others?.get(nameOf(key))
     if (row === undefined) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     return row
   }
+}
+
+function isSame(one: TaskKey, other: TaskKey): boolean {
+  return one === other || (one.id === other.id && one.scope === other.scope && one.scopeKind === other.scopeKind)
 }

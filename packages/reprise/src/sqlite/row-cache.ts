@@ -33,10 +33,10 @@ export class RowCache {
     this.rows.delete(nameOf(key))
   }
 
-  /** With an input of its own: operations may change the one they are given. */
+  /** With an input of its own, if it can be changed: operations may change the one they are given. */
   get(key: TaskKey): TaskRow | undefined {
     const row = this.rows.get(nameOf(key))
-    if (row === undefined) return undefined
+    if (row === undefined || typeof row.task.input !== 'object') return row
     return { ...row, task: { ...row.task, input: parse(row.input, 'a task') } }
   }
 

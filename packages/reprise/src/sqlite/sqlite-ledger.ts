@@ -50,10 +50,12 @@ import type { LedgerTime } from '../ledger/ledger-time.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import { wordsOf } from '../ledger/records.js'
 import { type NamedTally, type Tally, type TallyFilter, withTallyOf } from '../ledger/tally.js'
+import { CountWriter } from './count-writer.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase } from './driver.js'
 import { nextDue, takeDue } from './due-rows.js'
 import { encodeChanges } from './encoded-changes.js'
+import { freshValues, isFresh } from './narrow-writes.js'
 import { resultCode } from './result-codes.js'
 import { Housekeeping } from './housekeeping.js'
 import { RowCache } from './row-cache.js'
@@ -86,7 +88,6 @@ import { readNow, type Reading, type SqlQuery, writtenFor } from '../ledger/sql/
 import { listTallies } from '../ledger/sql/sql-tallies.js'
 import { countWaiting, surveyWaiting, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { prepareStatements, type Statements } from './statements.js'
-import { TallyWriter } from './tally-writer.js'
 import { sqliteHeartbeat } from './thread-heartbeat.js'
 
 /** A store in a SQLite file, for processes of one machine. */
@@ -97,13 +98,11 @@ export class SqliteLedger implements Ledger {
   private readonly time: LedgerTime
   private readonly sql: Statements
   private readonly cache: RowCache
-  private readonly tallyWriter: TallyWriter
+  private readonly counts: CountWriter
   private readonly queue: CommitQueue
   private readonly housekeeping: Housekeeping
   private readonly files: OpenFiles | undefined
   readonly analytics: LedgerAnalytics
-  /** Policies that are there, as far as is known: their text need not be written again. */
-  private readonly keptPolicies = new Set<string>()
 
   constructor(database: SqliteDatabase, name: string, time: LedgerTime, files?: OpenFiles) {
     this.database = database
@@ -112,8 +111,8 @@ export class SqliteLedger implements Ledger {
     this.files = files
     this.sql = prepareStatements(database)
     this.cache = new RowCache(database)
-    this.tallyWriter = new TallyWriter(this.sql, this.cache)
-    this.queue = new CommitQueue(database, name, { files, listener: this.tallyWriter })
+    this.counts = new CountWriter(this.sql, this.cache, () => this.time.nowMs())
+    this.queue = new CommitQueue(database, name, { files, listener: this.counts })
     this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = sqlAnalytics((begin) => this.queue.read(() => readNow(begin(), (query) => this.ask(query))))
   }
@@ -134,15 +133,12 @@ export class SqliteLedger implements Ledger {
   /** Nothing to listen to: changes of other processes are polled for. */
   listen = async (): Promise<() => void> => () => undefined
 
-  async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    const creations = await this.queue.add(() => {
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
+    return this.queue.add(() => {
       const made = inTurn(tasks, (task) => this.insert(task))
-      for (const creation of made) this.tallyWriter.created(creation)
+      for (const [index, creation] of made.entries()) this.count(creation, tasks[index] as NewTask)
       return made
     })
-    // Only what is committed is known to be there.
-    for (const { type, task } of creations) if (type === 'created') this.keptPolicies.add(task.policyHash)
-    return creations
   }
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
@@ -342,21 +338,22 @@ export class SqliteLedger implements Ledger {
     return row && taskOf(row)
   }
 
-  private insert({ task, policy, payloadHash }: NewTask): Creation {
+  private insert({ task, payloadHash }: NewTask): Creation {
     const input = text(task.input)
     const { scopeKind, scope, id, tally = null, correlationId, createdAtMs } = task
-    const values = [scopeKind, scope, id, payloadHash, input, tally, correlationId, createdAtMs, ...updatedValues(task)]
-    const { changes, lastInsertRowid } = this.sql.insertTask.run(...values)
+    const key = [scopeKind, scope, id, payloadHash, input]
+    const { changes, lastInsertRowid } = isFresh(task)
+      ? this.sql.insertFresh.run(...key, correlationId, createdAtMs, ...freshValues(task))
+      : this.sql.insertTask.run(...key, tally, correlationId, createdAtMs, ...updatedValues(task))
     if (Number(changes) === 0) return this.existing(task, payloadHash)
-    this.countPolicy(policy)
     this.cache.put(Number(lastInsertRowid), task, input)
     return { type: 'created', task }
   }
 
-  /** Tasks count what they use; one that nobody had any more may be gone. */
-  private countPolicy({ hash, policy }: PolicyRecord): void {
-    if (this.keptPolicies.has(hash) && Number(this.sql.countPolicy.run(1, hash).changes) === 1) return
-    this.sql.putPolicy.run(hash, text(policy), 1, this.time.nowMs())
+  private count(creation: Creation, { policy }: NewTask): void {
+    if (creation.type !== 'created') return
+    this.counts.usesPolicy(policy)
+    this.counts.created(creation)
   }
 
   private existing(key: TaskKey, payloadHash: string): Creation {
@@ -369,12 +366,12 @@ export class SqliteLedger implements Ledger {
     const writes = encodeChanges(this.sql, decided, rows)
     const created = decided.created?.map((task) => this.insert(task)) ?? []
     for (const [statement, values] of writes) statement.run(...values)
-    for (const creation of created) this.tallyWriter.created(creation)
+    for (const [index, creation] of created.entries()) this.count(creation, decided.created?.[index] as NewTask)
     for (const task of decided.tasks ?? []) {
       const row = rows.rowOf(task)
       const kept = withTallyOf(row.task, task)
       if (kept.tally !== undefined) {
-        this.tallyWriter.changed(row.task, kept)
+        this.counts.changed(row.task, kept)
         // Should the task be changed once more in this commit, that counts from here.
         rows.add(kept, { ...row, task: kept })
       }

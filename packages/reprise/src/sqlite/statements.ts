@@ -1,6 +1,7 @@
 /**
  * Every statement of the SQLite ledger, prepared once, at its first use. Imports its own layer.
  */
+import { FRESH_RANK } from '../ledger/claim-order.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { TASK_CLASSES } from '../ledger/tally.js'
 import { RUN_COLUMNS, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
@@ -30,6 +31,14 @@ export const SQL = {
   insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})
     ON CONFLICT (scope_kind, scope, id) DO NOTHING`,
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')},
+    attempts_kept = attempts_kept + ? WHERE pk = ?`,
+  // As `insertTask` and `updateTask` would write them: see `narrow-writes.ts`.
+  insertFresh: `INSERT INTO tasks (scope_kind, scope, id, payload_hash, input, correlation_id, created_at, queue, due_at,
+    progress, policy_hash, updated_at, generation, status, claim_rank, fence)
+    VALUES (${marks(12)}, 1, 'waiting', ${FRESH_RANK}, 0) ON CONFLICT (scope_kind, scope, id) DO NOTHING`,
+  beginTask: `UPDATE tasks SET status = 'running', claim_rank = 0, due_at = NULL, owner = ?, fence = ?, progress = ?,
+    updated_at = ? WHERE pk = ?`,
+  endTask: `UPDATE tasks SET status = 'succeeded', claim_rank = ?, owner = NULL, progress = ?, result = ?, updated_at = ?,
     attempts_kept = attempts_kept + ? WHERE pk = ?`,
   setInput: 'UPDATE tasks SET input = ? WHERE pk = ?',
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
