@@ -118,6 +118,23 @@ describe.each(WAYS)('a call %s', (way) => {
     })
   })
 
+  test('tells the ends of attempts to the budget that allowed them, after another of its name heard of none', async () => {
+    const budgets = new BudgetRegistry().register('api', countBudget({ total: 1000 }))
+    const { play } = wayFixture(way, { attempts: 1, budget: 'api', breaker: {} }, { budgets })
+    await play(() => 'x')
+    const told: string[] = []
+    const hearing: Budget = {
+      allowAttempt: () => ({ allowed: true, reason: 'allowed' }),
+      conclude: (_, { result }) => void told.push(result),
+    }
+    budgets.register('api', hearing)
+    await play(() => 'x')
+    await play(failing(down))
+    budgets.register('api', countBudget({ total: 1000 }))
+    await play(() => 'x')
+    expect(told).toEqual(['success', 'failure'])
+  })
+
   test.each([
     [undefined, 1],
     [0, 1],

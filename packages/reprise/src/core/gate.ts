@@ -97,6 +97,7 @@ export function askBudget(budget: Budget, request: BudgetRequest): Decision {
 
 /** Fills in an empty reason; throws if the answer is no decision at all. */
 export function checkDecision(decision: Decision, request: BudgetRequest): Decision {
+  if (decision === ALLOWED) return decision
   if (typeof decision?.allowed !== 'boolean') throw notADecision(decision, request)
   if (decision.release !== undefined && typeof decision.release !== 'function') throw notADecision(decision, request)
   if (decision.reason) return decision

@@ -12,6 +12,11 @@ import { AttemptRequest } from './attempt-request.js'
 import { FIRST } from './context.js'
 import type { Environment } from './environment.js'
 
+/** What a promise is given for its success. */
+type Succeeded = (value: unknown) => unknown
+
+const same: Succeeded = (value) => value
+
 export class FirstGates implements LaunchGates {
   readonly aborted = false
   readonly breaker: Breaker | undefined
@@ -27,6 +32,11 @@ export class FirstGates implements LaunchGates {
   /** The registry as of which `budget` was looked up. */
   #foundIn = -1
   #denial: Decision | undefined = undefined
+  /** What follows a success of attempts with this epoch, budget and decision, if no budget hears of it. */
+  #quiet: Succeeded | undefined = undefined
+  #quietEpoch = -1
+  #quietBudget: Budget | undefined = undefined
+  #quietDecision: Decision | undefined = undefined
 
   constructor(environment: Environment, key: string, policy: Policy, breaker: Breaker | undefined) {
     const { budget } = policy
@@ -58,6 +68,25 @@ export class FirstGates implements LaunchGates {
     const decision = ask(environment, request.ref, this.budget, request)
     if (!decision.allowed) this.#denial = decision
     return decision
+  }
+
+  /**
+   * What follows the success of an attempt of which no budget hears: one function for all calls that start alike, so that
+   * none is made for each. Undefined where a budget hears: it is told when the attempt started, see `succeeded`.
+   */
+  quietSuccess({ epoch, decision }: Start, budget: Budget | undefined): Succeeded | undefined {
+    if (epoch !== this.#quietEpoch || budget !== this.#quietBudget || decision !== this.#quietDecision) {
+      const { breaker } = this
+      const closing: Succeeded = (value) => {
+        breaker?.success(epoch)
+        return value
+      }
+      this.#quiet = hearsOfEnd(budget, decision) ? undefined : breaker === undefined ? same : closing
+      this.#quietEpoch = epoch
+      this.#quietBudget = budget
+      this.#quietDecision = decision
+    }
+    return this.#quiet
   }
 
   /**

@@ -74,19 +74,20 @@ function runUntimed(
   start: Start,
   budget: Budget | undefined,
 ): Promise<unknown> {
-  const { environment } = plan
+  const { environment, firstGates } = plan
   const startTick = environment.turnTick()
-  return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(
-    (value) => {
-      plan.firstGates.succeeded(start, budget, environment.msOf(startTick))
-      return value
-    },
-    (error: unknown) => {
-      const first = Attempt.first(plan, start, budget, environment.msOf(startTick))
-      first.end('failure', error, environment.exactMs())
-      return new Call(plan, operation, first).afterFirstFailure()
-    },
-  )
+  const failed = (error: unknown): unknown => {
+    const first = Attempt.first(plan, start, budget, environment.msOf(startTick))
+    first.end('failure', error, environment.exactMs())
+    return new Call(plan, operation, first).afterFirstFailure()
+  }
+  const outcome = outcomeOf(operation, new Context(plan, FIRST, undefined, null))
+  const quiet = firstGates.quietSuccess(start, budget)
+  if (quiet !== undefined) return outcome.then(quiet, failed)
+  return outcome.then((value) => {
+    firstGates.succeeded(start, budget, environment.msOf(startTick))
+    return value
+  }, failed)
 }
 
 function inspectUntimed(
