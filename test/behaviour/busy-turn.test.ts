@@ -29,15 +29,17 @@ describe('a busy turn', () => {
     await Promise.all(many)
   })
 
-  it('does not eat up the timeout of a call whose first attempt fails in it', async () => {
+  it.each([
+    ['in it', () => Promise.reject(new Error('failed'))],
+    ['after it', () => sleep(10).then(() => Promise.reject(new Error('failed')))],
+  ] as const)('does not eat up the timeout of a call whose first attempt fails %s', async (_, fail) => {
     const policy = { attempts: 2, initialDelay: 0, timeout: LIMIT_MS }
     const executor = createExecutor({ policies: { quick: { attempts: 1 }, slow: policy } })
     await nextTurn()
     const many = Array.from({ length: 100 }, () => executor.run('quick', () => 'quick'))
     block()
     const slow = executor.run('slow', ({ attempt }) => {
-      if (attempt === 1) throw new Error('failed')
-      return sleep(20, 'slow')
+      return attempt === 1 ? fail() : sleep(20, 'slow')
     })
     await expect(slow).resolves.toBe('slow')
     await Promise.all(many)

@@ -98,9 +98,9 @@ export class Call extends CallRecord implements RetryGates, Timer {
   }
 
   /** The timed first attempt of a light call has failed, or still runs though its time is over. */
-  takeOver(first: Attempt, running: boolean, inspecting: boolean): void {
+  takeOver(first: Attempt, begunMs: number, running: boolean, inspecting: boolean): void {
     this.launched = 1
-    this.session = new Session(this, undefined, inspecting, first.startMs)
+    this.session = new Session(this, undefined, inspecting, first.startMs, begunMs)
     if (running) this.session.running.push(first)
     this.session.open()
   }
@@ -172,7 +172,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.launched = attempt.launch
     this.record(attempt)
     attempt.startMs = this.nowMs()
-    attempt.context = new Context(this.plan, attempt, this.failure?.error, this.deadlineAtMs)
+    attempt.context = new Context(this.plan, attempt, this.failure?.error, this.session)
     session?.running.push(attempt)
     if (environment.observed) events.attemptStarted(this, attempt)
     if (attempt.result !== undefined) {
@@ -180,8 +180,8 @@ export class Call extends CallRecord implements RetryGates, Timer {
       attempt.release()
       return
     }
-    if (policy.attemptTimeoutMs !== undefined)
-      environment.schedule(attempt, environment.exactMs() + policy.attemptTimeoutMs)
+    // Not from `startMs`: observers may have taken long since.
+    if (policy.attemptTimeoutMs !== undefined) environment.scheduleIn(attempt, policy.attemptTimeoutMs)
     if (session !== null && policy.hedge !== undefined && attempt.kind === 'retry') {
       session.race = new Race(this, policy.hedge, attempt)
     }

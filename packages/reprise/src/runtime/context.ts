@@ -35,6 +35,12 @@ export interface Launch {
 
 export const FIRST: Launch = Object.freeze({ attempt: 1, launch: 1, kind: 'retry' })
 
+/** What knows when the call must have ended. */
+export interface Limited {
+  /** Null: there is no limit. */
+  readonly deadlineAtMs: number | null
+}
+
 class Aborted {
   readonly reason: unknown
 
@@ -50,17 +56,17 @@ export class Context implements AttemptContext {
   readonly key: string
   readonly previousError: unknown
   readonly #plan: Plan
-  readonly #deadlineAtMs: number | null
+  readonly #limited: Limited | null
   #abort: AbortController | Aborted | undefined = undefined
 
-  constructor(plan: Plan, launch: Launch, previousError: unknown, deadlineAtMs: number | null) {
+  constructor(plan: Plan, launch: Launch, previousError: unknown, limited: Limited | null) {
     this.#plan = plan
     this.key = plan.key
     this.attempt = launch.attempt
     this.launch = launch.launch
     this.kind = launch.kind
     this.previousError = previousError
-    this.#deadlineAtMs = deadlineAtMs
+    this.#limited = limited
   }
 
   get signal(): AbortSignal {
@@ -72,7 +78,8 @@ export class Context implements AttemptContext {
   }
 
   get remainingMs(): number | undefined {
-    return this.#deadlineAtMs === null ? undefined : Math.max(0, this.#deadlineAtMs - this.#plan.environment.exactMs())
+    const deadlineAtMs = this.#limited?.deadlineAtMs ?? null
+    return deadlineAtMs === null ? undefined : Math.max(0, deadlineAtMs - this.#plan.environment.exactMs())
   }
 
   /** Not a method: an operation cannot abort itself through what it is handed. */

@@ -93,6 +93,10 @@ class PolicyExecutor implements Executor {
   }
 
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
+    const known = options === undefined ? this.book.known(key) : undefined
+    if (known?.light && typeof operation === 'function') {
+      return runFirst(known, operation, true) as Promise<Inspection<T>>
+    }
     return this.#startWith(key, operation, options, true) as Promise<Inspection<T>>
   }
 

@@ -33,15 +33,18 @@ export class Session implements Timer, WheelLinks, AbortListener {
   parking: Parking | null = null
   private readonly call: Call
 
-  /** `startedMs` is given by a call that has begun before it needed a session. */
-  constructor(call: Call, signal: AbortSignal | undefined, inspecting: boolean, startedMs?: number) {
+  /**
+   * `startedMs` is given by a call that has begun before it needed a session, and `begunMs`, what its deadline counts from,
+   * if that is not the same.
+   */
+  constructor(call: Call, signal: AbortSignal | undefined, inspecting: boolean, startedMs?: number, begunMs?: number) {
     const { environment, policy } = call.plan
     this.call = call
     this.signal = signal
     this.inspecting = inspecting
     this.callId = environment.observed ? nextCallId() : 0
     this.startedMs = startedMs ?? environment.stretchMs()
-    this.deadlineAtMs = policy.timeoutMs === undefined ? null : this.startedMs + policy.timeoutMs
+    this.deadlineAtMs = policy.timeoutMs === undefined ? null : (begunMs ?? this.startedMs) + policy.timeoutMs
   }
 
   open(): void {
@@ -68,7 +71,10 @@ export class Session implements Timer, WheelLinks, AbortListener {
   }
 
   ended(attempt: Attempt): void {
-    const index = this.running.indexOf(attempt)
-    if (index >= 0) this.running.splice(index, 1)
+    const { running } = this
+    const index = running.indexOf(attempt)
+    // Most often it is the only one, and `splice` would make a list of it.
+    if (index === running.length - 1) running.pop()
+    else if (index >= 0) running.splice(index, 1)
   }
 }

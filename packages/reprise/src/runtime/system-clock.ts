@@ -16,8 +16,6 @@ class SystemClock implements Clock, TurnListener {
   #wheel: TimerWheel | undefined
   #handle: ReturnType<typeof setTimeout> | undefined
   readonly #turn = new TurnTime(monotonic, this)
-  /** Timers that count from the reading that is shared now: at most as many as a reading has uses. */
-  readonly #recent: Timer[] = []
   /** Nothing is scheduled, but within a burst of calls something soon will be: the timer is let go of at the turn's end. */
   #letsGoLater = false
   #microtasks = 0
@@ -41,16 +39,18 @@ class SystemClock implements Clock, TurnListener {
 
   /** Counts from the time of the turn. What that turns out to have been too early is made up for in `lagged`. */
   scheduleIn(timer: Timer, delayMs: number): void {
-    this.schedule(timer, this.#turn.nowMs() + delayMs)
-    if (this.#turn.shares) this.#recent.push(timer)
+    this.#wheel ??= this.#createWheel()
+    const atMs = this.#turn.nowMs() + delayMs
+    if (this.#turn.shares) this.#wheel.defer(timer, atMs)
+    else this.#wheel.schedule(timer, atMs)
   }
 
   lagged(lagMs: number): void {
-    for (const timer of this.#recent) this.#wheel?.postpone(timer, lagMs)
-    this.#recent.length = 0
+    this.#wheel?.takeDeferred(lagMs)
   }
 
   ended(): void {
+    this.#wheel?.forgetDeferred()
     if (this.#letsGoLater) this.#hold(false)
   }
 

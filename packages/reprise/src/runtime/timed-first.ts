@@ -8,13 +8,13 @@ import type { Timer } from '../core/time.js'
 import { type AsyncScope, captureScope } from './async-context.js'
 import { Attempt } from './attempt.js'
 import { Call, type Settle } from './call.js'
-import { Context, FIRST, type Operation, outcomeOf } from './context.js'
+import { Context, FIRST, type Limited, type Operation, outcomeOf } from './context.js'
 import { successTimeline } from './history.js'
 import { inspectedSuccess } from './inspection.js'
 import type { Plan } from './plan.js'
-import type { WheelLinks } from './timer-wheel.js'
+import { isDeferred, type WheelLinks } from './timer-wheel.js'
 
-export class TimedFirst implements Timer, WheelLinks {
+export class TimedFirst implements Timer, WheelLinks, Limited {
   wheelNext = undefined
   wheelPrev = undefined
   wheelDue = 0
@@ -23,7 +23,7 @@ export class TimedFirst implements Timer, WheelLinks {
   private readonly inspecting: boolean
   private readonly start: Start
   private readonly budget: Budget | undefined
-  /** Whole milliseconds of the turn; the exact time where somebody looks or the whole call has a deadline. */
+  /** Whole milliseconds of the turn; the exact time where somebody looks. */
   private readonly started: number
   private readonly isTick: boolean
   private readonly context: Context
@@ -42,20 +42,34 @@ export class TimedFirst implements Timer, WheelLinks {
   ) {
     const { environment, policy } = plan
     const { timeoutMs } = policy
-    // A deadline outlives the attempt, so it counts from the moment: a busy turn's reading may be older than the start.
-    this.isTick = !inspecting && timeoutMs === undefined && environment.countsFromTurn
+    this.isTick = !inspecting && environment.countsFromTurn
     this.started = this.isTick ? environment.turnTick() : environment.exactMs()
     this.plan = plan
     this.operation = operation
     this.inspecting = inspecting
     this.start = start
     this.budget = budget
-    this.context = new Context(plan, FIRST, undefined, timeoutMs === undefined ? null : this.startMs + timeoutMs)
+    this.context = new Context(plan, FIRST, undefined, timeoutMs === undefined ? null : this)
     this.scope = captureScope()
   }
 
   private get startMs(): number {
     return this.isTick ? this.plan.environment.msOf(this.started) : this.started
+  }
+
+  /** What the operation is told. A busy turn's reading may be older than the start, so it may be early by that. */
+  get deadlineAtMs(): number | null {
+    const { timeoutMs } = this.plan.policy
+    return timeoutMs === undefined ? null : this.startMs + timeoutMs
+  }
+
+  /** What the deadline counts from, which outlives the attempt: no earlier than the call began. */
+  private get begunMs(): number {
+    const { environment, firstLimitMs } = this.plan
+    if (!this.isTick) return this.started
+    // The turn goes on: how old its reading was when the call began is not known yet.
+    if (isDeferred(this)) return environment.exactMs()
+    return Math.max(this.startMs, environment.msOf(this.wheelDue - firstLimitMs))
   }
 
   run(): Promise<unknown> {
@@ -75,7 +89,7 @@ export class TimedFirst implements Timer, WheelLinks {
   fire(): void {
     const attempt = this.toAttempt()
     this.abandoned = attempt
-    const call = this.becomeCall(attempt, true)
+    const call = this.becomeCall(attempt, this.begunMs, true)
     const { attemptTimeoutMs = Infinity, timeoutMs = Infinity } = this.plan.policy
     if (attemptTimeoutMs < timeoutMs) attempt.fire()
     else call.deadlineCame()
@@ -94,23 +108,23 @@ export class TimedFirst implements Timer, WheelLinks {
 
   private rejected(error: unknown): void {
     if (this.abandoned !== undefined) return this.abandoned.release()
-    const { environment } = this.plan
-    environment.cancel(this)
+    const { begunMs, plan } = this
+    plan.environment.cancel(this)
     const attempt = this.toAttempt()
-    attempt.end('failure', error, environment.exactMs())
-    this.becomeCall(attempt, false).goOn(attempt, FIRST)
+    attempt.end('failure', error, plan.environment.exactMs())
+    this.becomeCall(attempt, begunMs, false).goOn(attempt, FIRST)
   }
 
   private toAttempt(): Attempt {
     return Attempt.first(this.plan, this.start, this.budget, this.startMs)
   }
 
-  private becomeCall(attempt: Attempt, running: boolean): Call {
+  private becomeCall(attempt: Attempt, begunMs: number, running: boolean): Call {
     const call = new Call(this.plan, this.operation, attempt)
     attempt.call = call
     attempt.context = this.context
     call.attach(this.scope, this.resolve as Settle, this.reject as Settle)
-    call.takeOver(attempt, running, this.inspecting)
+    call.takeOver(attempt, begunMs, running, this.inspecting)
     return call
   }
 }

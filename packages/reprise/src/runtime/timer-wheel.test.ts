@@ -246,7 +246,8 @@ describe('the wheel', () => {
 type Command =
   | { readonly type: 'schedule'; readonly id: number; readonly delayMs: number }
   | { readonly type: 'cancel'; readonly id: number }
-  | { readonly type: 'pass'; readonly ms: number; readonly lateMs: number }
+  | { readonly type: 'defer'; readonly id: number; readonly delayMs: number }
+  | { readonly type: 'pass'; readonly ms: number; readonly lateMs: number; readonly lagMs: number }
 
 const IDS = 12
 const id = fc.integer({ min: 0, max: IDS - 1 })
@@ -259,19 +260,21 @@ const delayMs = fc.oneof(
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('schedule' as const), id, delayMs }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), id }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('defer' as const), id, delayMs }) },
   {
     weight: 3,
     arbitrary: fc.record({
       type: fc.constant('pass' as const),
       ms: delayMs.map(Math.abs),
       lateMs: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 500, noNaN: true })),
+      lagMs: fc.constantFrom(0, 0.25, 40),
     }),
   },
 )
 /** What a timer does when it fires: by id, a list of commands used up one by one. */
 const reactions = fc.array(
   fc.array(
-    command.filter((c) => c.type !== 'pass'),
+    command.filter((c) => c.type === 'schedule' || c.type === 'cancel'),
     { maxLength: 4 },
   ),
   {
@@ -286,6 +289,8 @@ class Side {
   readonly host: FakeHost
   readonly wheel: TimerWheel
   private readonly due = new Map<number, { at: number; sinceMs: number }>()
+  /** Those of `due` that have taken no slot yet. */
+  private readonly deferred = new Set<number>()
   private readonly timers: TestTimer[]
   private readonly reactions: Command[][]
   private lastTick = -Infinity
@@ -298,27 +303,40 @@ class Side {
   }
 
   apply(next: Command): void {
-    if (next.type === 'schedule') {
-      const at = this.host.now + next.delayMs
-      this.wheel.schedule(this.timer(next.id), at)
-      this.due.set(next.id, { at, sinceMs: this.host.now })
-    } else if (next.type === 'cancel') {
-      this.wheel.cancel(this.timer(next.id))
-      this.due.delete(next.id)
-    } else {
+    if (next.type === 'pass') {
+      this.takeDeferred(next.lagMs)
       this.host.lateMs = next.lateMs
       this.host.runUntil(this.wheel, this.host.now + next.ms)
       this.expectNobodyOverdue()
+    } else if (next.type === 'defer') {
+      const at = this.host.now + next.delayMs
+      this.wheel.defer(this.timer(next.id), at)
+      this.due.set(next.id, { at, sinceMs: this.host.now })
+      this.deferred.add(next.id)
+    } else {
+      this.react(next)
     }
-    expect(this.host.alive).toBe(this.due.size > 0)
+    expect(this.host.alive).toBe(this.due.size > this.deferred.size)
   }
 
   finish(): void {
     this.reactions.forEach((commands) => commands.splice(0))
+    this.takeDeferred(0)
     this.host.lateMs = 0
     this.host.runUntil(this.wheel, this.host.now + 800 * DAY_MS)
     expect([...this.due.keys()]).toEqual([])
     expect(this.host.alive).toBe(false)
+  }
+
+  /** The turn ends: each deferred timer counts from a time that is later by `lagMs`. */
+  private takeDeferred(lagMs: number): void {
+    this.wheel.takeDeferred(lagMs)
+    this.wheel.forgetDeferred()
+    for (const timerId of this.deferred) {
+      const { at, sinceMs } = this.due.get(timerId) as { at: number; sinceMs: number }
+      this.due.set(timerId, { at: at + lagMs, sinceMs })
+    }
+    this.deferred.clear()
   }
 
   private timer(timerId: number): TestTimer {
@@ -338,11 +356,12 @@ class Side {
       this.lastTick = tick
     }
     const reaction = this.reactions[timerId]?.shift()
-    if (reaction !== undefined && reaction.type !== 'pass') this.react(reaction)
+    if (reaction?.type === 'schedule' || reaction?.type === 'cancel') this.react(reaction)
   }
 
-  private react(next: Exclude<Command, { type: 'pass' }>): void {
+  private react(next: Exclude<Command, { type: 'pass' | 'defer' }>): void {
     const timer = this.timer(next.id)
+    this.deferred.delete(next.id)
     if (next.type === 'cancel') {
       this.wheel.cancel(timer)
       this.due.delete(next.id)

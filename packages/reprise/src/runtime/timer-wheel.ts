@@ -11,6 +11,9 @@ import type { Timer } from '../core/time.js'
 
 const SLOTS = 64
 const LEVELS = 6
+const LEVEL_BITS = Math.log2(SLOTS)
+/** Below this a tick can be shifted, which costs far less than dividing: 24 days of uptime. */
+const MAX_SHIFTED = 2 ** 31
 /** How far ahead a slot can be: the top level has to be one short of a full turn. */
 const REACH = SLOTS ** LEVELS - SLOTS ** (LEVELS - 1)
 /** The longest wait a host timer can hold. */
@@ -24,6 +27,9 @@ export interface WheelLinks {
 }
 
 type WheelNode = WheelLinks & Partial<Timer>
+
+/** What a deferred timer is linked to: it is scheduled, and in no slot yet. */
+const DEFERRED: WheelNode = Object.freeze({})
 
 /** What the wheel needs of its surroundings; `arm` replaces whatever was armed before. */
 export interface WheelHost {
@@ -39,6 +45,9 @@ export class TimerWheel {
   #current: number
   #armedAt = Infinity
   #size = 0
+  /** Those that were deferred and, among them, cancelled since; the first `#deferrals` count. */
+  readonly #deferred: (Timer & WheelLinks)[] = []
+  #deferrals = 0
 
   constructor(host: WheelHost) {
     this.#host = host
@@ -62,13 +71,40 @@ export class TimerWheel {
 
   cancel(timer: Timer & WheelLinks): void {
     if (timer.wheelNext === undefined) return
+    if (isDeferred(timer)) {
+      timer.wheelNext = undefined
+      return
+    }
     unlink(timer)
     if (--this.#size === 0) this.#host.hold(false)
   }
 
-  /** Puts a timer off, if it is still scheduled. */
-  postpone(timer: Timer & WheelLinks, ms: number): void {
-    if (timer.wheelNext !== undefined) this.schedule(timer, (timer.wheelDue as number) + ms)
+  /**
+   * Like `schedule`, but the timer takes its slot only when `takeDeferred` is called, which must be before the end of the
+   * turn. Most limits of calls are cancelled before, and cost next to nothing.
+   */
+  defer(timer: Timer & WheelLinks, atMs: number): void {
+    if (timer.wheelNext !== undefined) this.cancel(timer)
+    timer.wheelDue = Math.ceil(atMs)
+    timer.wheelNext = DEFERRED
+    this.#deferred[this.#deferrals++] = timer
+  }
+
+  /** Schedules what was deferred and not cancelled, each `laterMs` later than it was deferred to. */
+  takeDeferred(laterMs: number): void {
+    const count = this.#deferrals
+    this.#deferrals = 0
+    for (let i = 0; i < count; i++) {
+      const timer = this.#deferred[i] as Timer & WheelLinks
+      if (!isDeferred(timer)) continue
+      timer.wheelNext = undefined
+      this.schedule(timer, (timer.wheelDue as number) + laterMs)
+    }
+  }
+
+  /** Lets go of timers that were deferred and are over. */
+  forgetDeferred(): void {
+    this.#deferred.length = this.#deferrals
   }
 
   /** To be called when the armed time has come. A timer that throws does not keep the others from firing. */
@@ -100,13 +136,8 @@ export class TimerWheel {
     const due = Math.min(Math.max(timer.wheelDue as number, this.#current + 1), this.#current + REACH)
     const distance = due - this.#current
     let level = 0
-    let span = 1
-    while (distance >= span * SLOTS && level < LEVELS - 1) {
-      level++
-      span *= SLOTS
-    }
-    const head = this.#slots[level * SLOTS + (Math.floor(due / span) % SLOTS)] as WheelNode
-    linkLast(head, timer)
+    for (let turn = SLOTS; distance >= turn && level < LEVELS - 1; turn *= SLOTS) level++
+    linkLast(this.#slots[level * SLOTS + slotOf(due, level)] as WheelNode, timer)
   }
 
   /** The first tick after `current` at which a slot has to be looked at; `Infinity` when nothing is scheduled. */
@@ -153,6 +184,17 @@ export class TimerWheel {
       }
     }
   }
+}
+
+/** Whether it is scheduled and has taken no slot yet. */
+export function isDeferred(timer: WheelLinks): boolean {
+  return timer.wheelNext === DEFERRED
+}
+
+/** The slot of a level that a tick belongs to. */
+function slotOf(tick: number, level: number): number {
+  if (tick < MAX_SHIFTED) return (tick >> (level * LEVEL_BITS)) & (SLOTS - 1)
+  return Math.floor(tick / SLOTS ** level) % SLOTS
 }
 
 function linkLast(head: WheelNode, node: WheelNode): void {
