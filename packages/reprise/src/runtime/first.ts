@@ -74,18 +74,18 @@ function runUntimed(
   start: Start,
   budget: Budget | undefined,
 ): Promise<unknown> {
-  const { environment, firstGates } = plan
-  const startTick = environment.turnTick()
+  const startTick = plan.environment.turnTick()
   const failed = (error: unknown): unknown => {
+    const { environment } = plan
     const first = Attempt.first(plan, start, budget, environment.msOf(startTick))
     first.end('failure', error, environment.exactMs())
     return new Call(plan, operation, first).afterFirstFailure()
   }
   const outcome = outcomeOf(operation, new Context(plan, FIRST, undefined, null))
-  const quiet = firstGates.quietSuccess(start, budget)
+  const quiet = plan.firstGates.quietSuccess(start, budget)
   if (quiet !== undefined) return outcome.then(quiet, failed)
   return outcome.then((value) => {
-    firstGates.succeeded(start, budget, environment.msOf(startTick))
+    plan.firstGates.succeeded(start, budget, plan.environment.msOf(startTick))
     return value
   }, failed)
 }

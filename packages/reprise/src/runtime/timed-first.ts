@@ -122,7 +122,8 @@ export class TimedFirst implements Timer, WheelLinks, Limited {
   private becomeCall(attempt: Attempt, begunMs: number, running: boolean): Call {
     const call = new Call(this.plan, this.operation, attempt)
     attempt.call = call
-    attempt.context = this.context
+    // Only to be aborted: else a call that waits for its retry would keep the whole of this.
+    if (running) attempt.context = this.context
     call.attach(this.scope, this.resolve as Settle, this.reject as Settle)
     call.takeOver(attempt, begunMs, running, this.inspecting)
     return call
