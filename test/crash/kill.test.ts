@@ -8,7 +8,7 @@ import { bundleLoad, type Program } from './processes.js'
 import { figuresOf } from './results-page.js'
 import { Scenario } from './scenario.js'
 
-const KILLS = 200
+const KILLS = 40
 const SEED = Number(process.env['SEED'] ?? 1)
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-crash-'))
 let program: Program

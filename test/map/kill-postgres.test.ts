@@ -6,7 +6,7 @@ import { killRuns } from '../workflow/random-kill-run.js'
 import { KilledMap } from './killed-map.js'
 
 const seed = Number(process.env['SEED'] ?? 7)
-const kills = Number(process.env['KILLS'] ?? 8)
+const kills = Number(process.env['KILLS'] ?? 5)
 
 let database: TestDatabase
 beforeAll(async () => {

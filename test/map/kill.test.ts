@@ -7,7 +7,7 @@ import { killRuns } from '../workflow/random-kill-run.js'
 import { KilledMap } from './killed-map.js'
 
 const seed = Number(process.env['SEED'] ?? 1)
-const kills = Number(process.env['KILLS'] ?? 16)
+const kills = Number(process.env['KILLS'] ?? 8)
 
 test(`a map keeps every promise over ${kills} kills`, { timeout: 120_000 + kills * 10_000 }, async () => {
   const sums = await killRuns((own) => new KilledMap(own), { seed, kills, lanes: 2 })

@@ -23,7 +23,7 @@ afterAll(() => {
 describe('durable tasks on PostgreSQL', () => {
   it('keep every promise whatever fails', { timeout: 300_000 }, async () => {
     const startMs = performance.now()
-    const goals = goalsOf(10)
+    const goals = goalsOf(5)
     const tally = await new PostgresCampaign({ program, directory, seed: SEED, goals, lanes: 3 }).run()
     const seconds = (performance.now() - startMs) / 1000
     console.log(`seed ${SEED}\n${figuresOf({ tally, seed: SEED, seconds, node: process.version, command: '' })}`)

@@ -15,7 +15,7 @@ import { parseSource, type Source, sourceOfData } from '../../packages/workflow/
 import { faultsOf } from '../json-schema.js'
 import { documentOf } from './document-chance.js'
 
-const RUNS = 400
+const RUNS = 150
 /** The machine may be busy. */
 const PATIENCE_MS = 60_000
 

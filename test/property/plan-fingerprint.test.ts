@@ -13,7 +13,7 @@ import { BLIND_READERS } from '../../packages/workflow/src/plan/readers.js'
 import { documentOf } from './document-chance.js'
 
 const PATIENCE_MS = 60_000
-const RUNS = { numRuns: 100 }
+const RUNS = { numRuns: 40 }
 
 const plan = (text: string): Plan => planOf(parseSource('f.yaml', text), BLIND_READERS)
 

@@ -174,7 +174,7 @@ describe.each(SHELLS.filter(([name]) => findProgram(name, { PATH }, '/') !== nul
         rmSync(dir, { recursive: true })
         expect(isExecuted, made.text).toBe(false)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })
