@@ -30,12 +30,8 @@ import { ServerTime } from '../../packages/reprise/src/postgres/server-time.js'
 import { statementsOf } from '../../packages/reprise/src/postgres/statements.js'
 import { listTallies } from '../../packages/reprise/src/ledger/sql/sql-tallies.js'
 import type { TallyFilter } from '../../packages/reprise/src/ledger/tally.js'
-import {
-  PARTS,
-  type PartName,
-  type Parts,
-  writeStatement,
-} from '../../packages/reprise/src/postgres/write-statement.js'
+import { PARTS, type PartName, type Parts, shapeOf } from '../../packages/reprise/src/postgres/write-shape.js'
+import { writeStatement } from '../../packages/reprise/src/postgres/write-statement.js'
 import { testDatabase } from './shared-server.js'
 
 const database = await testDatabase()
@@ -245,12 +241,11 @@ const WRITTEN: readonly (readonly PartName[])[] = [
   Object.keys(PARTS) as PartName[],
 ]
 
-/** Each with so many rows: one is written otherwise than several. */
-function partsOf(names: readonly PartName[], rows: number): Parts {
-  const entries = Object.keys(PARTS).map((name) => [
-    name,
-    names.includes(name as PartName) ? Array.from({ length: rows }, () => ({})) : [],
-  ])
+/** Each with these rows: one is written otherwise than several, and what is the same in all otherwise than what differs. */
+function partsOf(names: readonly PartName[], rows: readonly number[]): Parts {
+  const rowsOf = (name: PartName): object[] =>
+    rows.map((value) => Object.fromEntries(Object.keys(PARTS[name]).map((column) => [column, value])))
+  const entries = (Object.keys(PARTS) as PartName[]).map((name) => [name, names.includes(name) ? rowsOf(name) : []])
   return Object.fromEntries(entries) as Parts
 }
 
@@ -322,9 +317,9 @@ describe.each([
   })
 
   it.each(WRITTEN.map((names) => [names.join(', '), names] as const))('writes %s by key', async (_names, names) => {
-    for (const rows of [1, 3]) {
+    for (const rows of [[1], [1, 1, 1], [1, 2, 3]]) {
       for (const sure of [true, false]) {
-        const { accesses } = await planOf(writeStatement(schema, partsOf(names, rows), sure).text)
+        const { accesses } = await planOf(writeStatement(schema, shapeOf(partsOf(names, rows)), sure).text)
         const keys = [names.includes('closed') ? ['dead_pkey'] : [], names.includes('changed') ? ['tasks_pkey'] : []]
         expect(accesses).toEqual(keys.flat())
       }

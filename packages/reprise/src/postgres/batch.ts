@@ -20,7 +20,7 @@ import {
 import { text } from '../ledger/rows.js'
 import { TallyMoves, withTallyOf } from '../ledger/tally.js'
 import type { CachedRow } from './row-cache.js'
-import type { Part, Parts } from './write-statement.js'
+import type { Part, Parts } from './write-shape.js'
 
 /** A task within a batch: as it was read or is to be made, and as it was decided. */
 export interface BatchRow extends CachedRow {

@@ -12,7 +12,7 @@ import { type SqlRow, TASK_COLUMNS, taskOf } from '../ledger/rows.js'
 import { TASK_CLASSES } from '../ledger/tally.js'
 import { Batch } from './batch.js'
 import { getTypeParser, type Row, type Statement } from './connections.js'
-import { type Part, PARTS } from './write-statement.js'
+import { type Part, PARTS } from './write-shape.js'
 
 export interface CreateWithinParts {
   /** The ledger's, for messages. */

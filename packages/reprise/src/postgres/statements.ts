@@ -5,7 +5,7 @@ import { nameOf, type TaskKey } from '../ledger/records.js'
 import { TASK_CLASSES } from '../ledger/tally.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
-import { PARTS } from './write-statement.js'
+import { PARTS } from './write-shape.js'
 import { removedWriters } from './writer-rows.js'
 
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.

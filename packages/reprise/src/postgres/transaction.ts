@@ -16,6 +16,7 @@ import { type CachedRow, type RowCache, cachedRowOf } from './row-cache.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, ranksOf, type Statements } from './statements.js'
 import type { KeySupply, TaskKeys } from './task-keys.js'
+import { shapeOf } from './write-shape.js'
 import { writeStatement, writeValues } from './write-statement.js'
 import { type Noted, notedOf, type Turn, type Writers } from './writers.js'
 
@@ -260,12 +261,12 @@ export class Transaction {
   /** Before anything else can be sent. `sure`: nobody else can have changed what was read. */
   private async send(connection: PooledConnection, sure: boolean): ReturnType<PooledConnection['query']> {
     const { schema, writers } = this.parts
-    const parts = this.batch.parts()
+    const shape = shapeOf(this.batch.parts())
     const turn = writers.turn(connection)
-    const values = writeValues(turn, parts, { owner: this.parts.owner(), lane: this.lane })
+    const values = writeValues(turn, shape, { owner: this.parts.owner(), lane: this.lane })
     this.turn = turn
     try {
-      return await connection.query(writeStatement(schema, parts, sure), values)
+      return await connection.query(writeStatement(schema, shape, sure), values)
     } catch (error) {
       if (failureKind(error) !== 'lost') this.undone(connection)
       throw error

@@ -1,6 +1,7 @@
 /**
  * The one statement that writes a batch: tasks that are new, tasks that changed, and all that goes with them. Its text
- * depends on which of these there are; the values are one array per column. Imports its own layer.
+ * depends on which of these there are; the values are one array per column, or one value where all rows have the same.
+ * Imports its own layer.
  *
  * Invariants: nothing is written unless it is the connection's turn (see `writers` in the schema), so that a statement
  * which arrives late, after its outcome was looked up, does nothing. A task is changed only if it is as it was read, and
@@ -10,142 +11,32 @@ import { float8Array, int8Array, textArray } from './binary.js'
 import type { Statement } from './connections.js'
 import { CLOCK, NOW } from './connections.js'
 import { TASK_CLASSES } from '../ledger/tally.js'
+import {
+  type ColumnRow,
+  columnsOf,
+  type ColumnType,
+  commonColumns,
+  type PartName,
+  PARTS,
+  RUN_STATE,
+  TASK_STATE,
+  type WriteShape,
+} from './write-shape.js'
 import type { Turn } from './writers.js'
 
-type ColumnType = 'int8' | 'float8' | 'text'
-type Columns = Readonly<Record<string, ColumnType>>
-
-const TASK_STATE = {
-  queue: 'text',
-  generation: 'int8',
-  status: 'text',
-  claim_rank: 'int8',
-  due_at: 'float8',
-  owner: 'text',
-  fence: 'int8',
-  progress: 'text',
-  policy_hash: 'text',
-  result: 'text',
-  stop_reason: 'text',
-  updated_at: 'float8',
-} as const satisfies Columns
-
-const RUN_STATE = {
-  status: 'text',
-  owner: 'text',
-  fence: 'int8',
-  resumes: 'int8',
-  fingerprint: 'text',
-  detail: 'text',
-  updated_at: 'float8',
-  ended_at: 'float8',
-} as const satisfies Columns
-
-/** What a batch may consist of, with the columns of each. */
-export const PARTS = {
-  made: {
-    pk: 'int8',
-    scope_kind: 'text',
-    scope: 'text',
-    id: 'text',
-    payload_hash: 'text',
-    input: 'text',
-    tally: 'text',
-    correlation_id: 'text',
-    created_at: 'float8',
-    ...TASK_STATE,
-    attempts_kept: 'int8',
-  },
-  // Before `changed`, which writes them: a statement changes a row once.
-  inputs: { task: 'int8', input: 'text' },
-  changed: { pk: 'int8', version: 'int8', ...TASK_STATE, added: 'int8' },
-  tried: {
-    task: 'int8',
-    generation: 'int8',
-    attempt: 'int8',
-    execution: 'int8',
-    started_at: 'float8',
-    ended_at: 'float8',
-    outcome: 'text',
-    delay_before: 'float8',
-    failure: 'text',
-    signature: 'text',
-    owner: 'text',
-  },
-  dead: {
-    task: 'int8',
-    scope_kind: 'text',
-    scope: 'text',
-    id: 'text',
-    generation: 'int8',
-    at: 'float8',
-    signature: 'text',
-    stop_reason: 'text',
-    failure: 'text',
-    closed_at: 'float8',
-    closed_by: 'text',
-  },
-  closed: {
-    task: 'int8',
-    scope_kind: 'text',
-    scope: 'text',
-    id: 'text',
-    generation: 'int8',
-    closed_at: 'float8',
-    closed_by: 'text',
-  },
-  checkpoints: { task: 'int8', value: 'text' },
-  policies: { hash: 'text', policy: 'text', kept_at: 'float8' },
-  gates: { key: 'text', kind: 'text', state: 'text', settings: 'text', manual_revision: 'int8' },
-  begun: {
-    id: 'text',
-    kind: 'text',
-    name: 'text',
-    correlation_id: 'text',
-    created_at: 'float8',
-    ...RUN_STATE,
-    definition: 'text',
-  },
-  runs: { id: 'text', ...RUN_STATE, definition: 'text' },
-  events: {
-    type: 'text',
-    scope_kind: 'text',
-    scope: 'text',
-    id: 'text',
-    at: 'float8',
-    correlation_id: 'text',
-    detail: 'text',
-  },
-  // Last, since two more parameters follow: whose rows of tallies they are.
-  tallied: { task: 'int8', tally: 'text', was: 'text', becomes: 'text' },
-} as const satisfies Readonly<Record<string, Columns>>
-
-export type PartName = keyof typeof PARTS
-export type Part<N extends PartName> = { readonly [C in keyof (typeof PARTS)[N]]: ColumnValue }
-export type Parts = { readonly [N in PartName]: readonly Part<N>[] }
-type ColumnValue = number | string | null
-
-const NAMES = Object.keys(PARTS) as PartName[]
-
 /** `sure`: within a transaction that has locked what it read. What is not as expected then is an error. */
-export function writeStatement(schema: string, parts: Parts, sure: boolean): Statement {
-  const present = NAMES.filter((name) => parts[name].length > 0)
-  const single = isSingle(parts)
-  const key = `${schema} ${sure} ${single} ${present.join()}`
+export function writeStatement(schema: string, shape: WriteShape, sure: boolean): Statement {
+  const { parts, single } = shape
+  const key = `${schema} ${sure} ${single} ${parts.map(({ name, mask }) => `${name}${mask}`).join()}`
   let known = KNOWN.get(key)
   if (known === undefined) {
-    known = { name: `reprise_write_${KNOWN.size}`, text: textOf(schema, present, { sure, single }) }
+    known = { name: `reprise_write_${KNOWN.size}`, text: textOf(schema, shape, sure) }
     KNOWN.set(key, known)
   }
   return known
 }
 
 const KNOWN = new Map<string, Statement>()
-
-/** Values instead of arrays where there is one of each: taking arrays apart is half of what a small batch costs. */
-function isSingle(parts: Parts): boolean {
-  return NAMES.every((name) => parts[name].length <= 1)
-}
 
 /** Whose rows of tallies a statement adds to. */
 export interface TallyPlace {
@@ -158,18 +49,24 @@ export interface TallyPlace {
  * In the order of the text: the writer, its decision, how many tasks and runs are expected, then column by column, then
  * the place of tallies if there are any.
  */
-export function writeValues({ writer, decision }: Turn, parts: Parts, { owner, lane }: TallyPlace): unknown[] {
-  const { made, changed, begun } = parts
-  const values: unknown[] = [writer, decision, made.length, changed.length, begun.length]
-  const single = isSingle(parts)
-  for (const name of NAMES) {
-    const rows: readonly Readonly<Record<string, ColumnValue>>[] = parts[name]
-    if (rows.length === 0) continue
-    for (const [column, type] of Object.entries(PARTS[name])) {
-      values.push(single ? rows[0]?.[column] : ENCODERS[type](rows.map((row) => row[column] as never)))
+export function writeValues(
+  { writer, decision }: Turn,
+  { parts, single }: WriteShape,
+  { owner, lane }: TallyPlace,
+): unknown[] {
+  const countIn = (part: PartName): number => parts.find(({ name }) => name === part)?.rows.length ?? 0
+  const values: unknown[] = [writer, decision, countIn('made'), countIn('changed'), countIn('begun')]
+  for (const shape of parts) {
+    const { name, rows } = shape
+    const common = commonColumns(shape)
+    const [first] = rows as [ColumnRow]
+    for (const [column, type] of columnsOf(name)) {
+      values.push(
+        single || common.has(column) ? first[column] : ENCODERS[type](rows.map((row) => row[column] as never)),
+      )
     }
   }
-  if (parts.tallied.length > 0) values.push(owner, lane)
+  if (countIn('tallied') > 0) values.push(owner, lane)
   return values
 }
 
@@ -179,26 +76,28 @@ const ENCODERS: Readonly<Record<ColumnType, (values: readonly never[]) => Buffer
   text: textArray,
 }
 
+/** Of the writer, in `writers`: nobody has closed its row, and the statement before this one has arrived. */
+const IS_TURN = 'id = $1 AND decision = $2 - 1 AND NOT closed'
 const FIRST_COLUMN = 6
 
-interface Form {
-  readonly sure: boolean
-  readonly single: boolean
-}
-
-function textOf(schema: string, present: readonly PartName[], { sure, single }: Form): string {
-  const has = (name: PartName): boolean => present.includes(name)
-  const isTurn = 'id = $1 AND decision = $2 - 1 AND NOT closed'
-  const ctes = [`turn AS MATERIALIZED (SELECT 1 FROM ${schema}.writers WHERE ${isTurn} FOR UPDATE)`]
+function textOf(schema: string, { parts, single }: WriteShape, sure: boolean): string {
+  const present = new Set(parts.map(({ name }) => name))
+  const has = (name: PartName): boolean => present.has(name)
+  const ctes = [`turn AS MATERIALIZED (SELECT 1 FROM ${schema}.writers WHERE ${IS_TURN} FOR UPDATE)`]
   let next = FIRST_COLUMN
-  for (const name of present) {
-    const columns = Object.entries(PARTS[name])
-    const values = columns.map(([, type]) => `$${next++}::${type}`)
-    const list = columns.map(([column]) => column).join(', ')
-    const arrays = `unnest(${values.map((value) => `${value}[]`).join(', ')}) WITH ORDINALITY`
-    const rows = single ? `(SELECT ${values.join(', ')}, 1)` : arrays
-    ctes.push(`given_${name} AS (SELECT u.* FROM turn, ${rows} AS u(${list}, nth))`)
-    ctes.push(...WRITES[name](schema, has))
+  for (const shape of parts) {
+    const common = commonColumns(shape)
+    const columns = columnsOf(shape.name).map(([column, type]) => ({ column, type, value: `$${next++}::${type}` }))
+    const arrays = columns.filter(({ column }) => single || !common.has(column))
+    const list = arrays.map(({ column }) => column).join(', ')
+    const rows = single
+      ? `(SELECT ${arrays.map(({ value }) => value).join(', ')}, 1)`
+      : `unnest(${arrays.map(({ value }) => `${value}[]`).join(', ')}) WITH ORDINALITY`
+    const values = columns
+      .filter(({ column }) => common.has(column))
+      .map(({ column, value }) => `, ${value} AS ${column}`)
+    ctes.push(`given_${shape.name} AS (SELECT u.*${values.join('')} FROM turn, ${rows} AS u(${list}, nth))`)
+    ctes.push(...WRITES[shape.name](schema, has))
   }
   if (has('tallied')) ctes.push(addToTallies(schema, has, next))
   ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, since = ${CLOCK}, made = ${missed('made', '$3', has)},
