@@ -124,6 +124,10 @@ async function fill(connection: { query(sql: string): Promise<unknown> }, schema
 /** Those that are not named touch no large table. */
 const READING: Readonly<Record<string, readonly string[]>> = {
   lockTasks: ['tasks_scope_kind_scope_id_key'],
+  claimOne: ['tasks_due'],
+  claimOneExcept: ['tasks_due'],
+  claimAtOnce: ['tasks_due', 'tasks_pkey'],
+  giveBack: ['tasks_pkey'],
   claim: ['tasks_due'],
   claimExcept: ['tasks_due'],
   claimLimited: ['tasks_due', 'tasks_owned'],
@@ -162,6 +166,8 @@ const KEEPING: Readonly<Record<string, readonly string[]>> = {
 
 /** What comes in the order of its index is taken from there until it is enough. */
 const UNSORTED = new Set([
+  'claimOne',
+  'claimOneExcept',
   'claim',
   'claimExcept',
   'claimLimited',

@@ -52,6 +52,8 @@ export class Batch {
   private readonly events: Part<'events'>[] = []
   private readonly tallied = new TallyMoves()
   private readonly whenWritten: (() => void)[] = []
+  /** Tasks whose changes were written before they were decided. */
+  private readonly settled = new Set<number>()
 
   constructor(now: number) {
     this.now = now
@@ -83,14 +85,39 @@ export class Batch {
 
   /** Rows that were written, as they are after the commit. */
   writtenRows(): BatchRow[] {
-    return [...this.rows.values()].flatMap((row) =>
-      row !== undefined && (row.isNew || this.changed.has(row.pk)) ? row : [],
-    )
+    return [...this.rows.values()].flatMap((row) => (row !== undefined && this.hasWritten(row) ? row : []))
   }
 
   isWritten(key: TaskKey): boolean {
     const row = this.row(key)
-    return row !== undefined && (row.isNew || this.changed.has(row.pk))
+    return row !== undefined && this.hasWritten(row)
+  }
+
+  private hasWritten({ isNew, pk }: BatchRow): boolean {
+    return isNew || this.changed.has(pk) || this.settled.has(pk)
+  }
+
+  /** If all that is decided was written before, which the versions of the rows say: nothing is left to be written. */
+  settle(rows: readonly CachedRow[], isAsWritten: (change: TaskState, index: number) => boolean): boolean {
+    if (!this.isOnly(rows, isAsWritten)) return false
+    for (const { task, version } of rows) {
+      const row = this.row(task) as BatchRow
+      this.rows.set(nameOf(task), batchRow(row, row.task, version, false))
+      this.settled.add(row.pk)
+    }
+    this.changed.clear()
+    return true
+  }
+
+  /** Whether all that is decided is such a change of each of these tasks. */
+  isOnly(rows: readonly CachedRow[], isMeant: (change: TaskState, index: number) => boolean): boolean {
+    const { made, changed, tried, dead, closed, checkpoints, inputs, policies } = this
+    const others = made.size + tried.length + dead.size + closed.size + checkpoints.size + inputs.size + policies.size
+    if (others > 0 || !this.isOfTasks || this.tallied.list().length > 0 || changed.size !== rows.length) return false
+    return rows.every(({ pk }, index) => {
+      const change = changed.get(pk)
+      return change !== undefined && isMeant(change, index)
+    })
   }
 
   get isEmpty(): boolean {
@@ -347,7 +374,7 @@ interface NewRow {
   readonly values: Writable<Part<'made'>>
 }
 
-type TaskState = Omit<Part<'changed'>, 'pk' | 'version' | 'added'>
+export type TaskState = Omit<Part<'changed'>, 'pk' | 'version' | 'added'>
 
 function stateOf(task: TaskRecord): TaskState {
   return {

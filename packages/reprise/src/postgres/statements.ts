@@ -1,11 +1,14 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
-import { RANK_NUMBERS } from '../ledger/claim-order.js'
+import { FRESH_RANK, RANK_NUMBERS } from '../ledger/claim-order.js'
 import type { QueueRef } from '../ledger/ledger.js'
 import { nameOf, type TaskKey } from '../ledger/records.js'
+import { CREATED_PROGRESS } from '../ledger/sql/sql-waiting.js'
 import { TASK_CLASSES } from '../ledger/tally.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
+import { startedSql } from './usual-start.js'
 import { PARTS } from './write-shape.js'
+import { IS_TURN } from './write-statement.js'
 import { removedWriters } from './writer-rows.js'
 
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
@@ -62,6 +65,15 @@ const SQL = {
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
   lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
     JOIN $.tasks t ON ${sameKey('t', 'k')} ORDER BY t.pk FOR UPDATE OF t`,
+  claimOne: claimOneText(''),
+  claimOneExcept: claimOneText(notExcept(6)),
+  claimAtOnce: claimAtOnceText(),
+  // Of a claim that turned out to be decided otherwise, or whose answer was lost: by the mark that it has left.
+  giveBack: `UPDATE $.tasks t SET status = 'waiting', claim_rank = ${FRESH_RANK}, due_at = g.due_at, owner = NULL,
+    fence = t.fence + 1, version = t.version + 1, progress = replace(replace(t.progress, '"current":' || $4::text,
+    '"current":null'), '"launched":1', '"launched":0') FROM unnest($1::int8[], $2::float8[]) AS g(pk, due_at)
+    WHERE t.pk = g.pk AND t.status = 'running' AND t.owner IS NOT DISTINCT FROM $3::text
+    AND strpos(t.progress, '"current":' || $4::text) > 0`,
   claim: claimText('', 'plain'),
   claimExcept: claimText(notExcept(5), 'plain'),
   claimLimited: claimText('', 'limited'),
@@ -96,6 +108,40 @@ const SQL = {
   taskOwners: 'SELECT DISTINCT owner FROM $.tasks WHERE owner IS NOT NULL',
   notify: 'SELECT pg_notify($1, $2)',
 } as const
+
+/** Of a single queue: there is nobody to share the room with. Fresh tasks are looked for from a due time on. */
+function claimOneText(except: string): string {
+  const isDue = `t.status = 'waiting' AND t.queue = $1::text AND t.policy_hash = $2::text AND t.claim_rank = r.rank
+          AND t.due_at <= $3::float8 AND t.due_at >= CASE WHEN r.rank = ${FRESH_RANK} THEN $5::float8 ELSE '-Infinity' END`
+  return `SELECT c.* FROM ${IN_RANKS} CROSS JOIN LATERAL (
+        SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${isDue} ${except} ORDER BY t.due_at, t.id
+        LIMIT $4::int8 FOR UPDATE SKIP LOCKED) c
+      LIMIT $4::int8`
+}
+
+/**
+ * Finds fresh tasks of a single queue and lets their first attempts begin, with the writer's turn: nothing is claimed if
+ * anything else is due, which goes first. Only tasks that are just as they were created are changed, so that `giveBack` undoes it
+ * exactly. Answers with the rows as they were, but for the version, and with how many were found. The writer's row keeps which
+ * tasks they are, and since when they were due.
+ */
+function claimAtOnceText(): string {
+  const isDue = `t.status = 'waiting' AND t.queue = $3::text AND t.policy_hash = $4::text AND t.due_at <= $5::float8`
+  const others = RANK_NUMBERS.filter((rank) => rank !== FRESH_RANK).map(
+    (rank) => `NOT EXISTS (SELECT 1 FROM $.tasks t WHERE ${isDue} AND t.claim_rank = ${rank})`,
+  )
+  return `WITH turn AS MATERIALIZED (SELECT 1 FROM $.writers WHERE ${IS_TURN} FOR UPDATE),
+    found AS MATERIALIZED (SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t
+      WHERE (SELECT count(*) FROM turn) = 1 AND ${others.join(' AND ')} AND ${isDue} AND t.claim_rank = ${FRESH_RANK}
+      AND t.due_at >= $6::float8 ORDER BY t.due_at, t.id LIMIT $7::int8 FOR UPDATE SKIP LOCKED),
+    claimed AS (UPDATE $.tasks t SET status = 'running', claim_rank = 0, due_at = NULL, owner = $8::text,
+      fence = t.fence + 1, version = t.version + 1, updated_at = $5::float8, progress = ${startedSql('t.progress', '$9')}
+      FROM found f WHERE t.pk = f.pk AND f.progress LIKE '${CREATED_PROGRESS}'
+      RETURNING ${of('f', ROW_COLUMNS).replace('f.version', 't.version')}),
+    noted AS (UPDATE $.writers SET decision = $2, since = ${CLOCK}, changed = ARRAY(SELECT pk FROM claimed),
+      made = ARRAY(SELECT floor(due_at)::int8 FROM claimed) FROM turn WHERE id = $1 RETURNING decision)
+    SELECT ${NOW}, (SELECT count(*) FROM found) AS found, c.* FROM noted LEFT JOIN claimed c ON true ORDER BY c.due_at, c.id`
+}
 
 /**
  * Every queue that has something gets its share of the room, so that no row is locked for others without need. With room

@@ -5,54 +5,31 @@
  * it is unchanged. Else what was named is locked first, gates before runs before tasks, each in the order of their keys;
  * then it is decided, written and committed. A unit that cannot go the first way is given back to go the second.
  */
-import { batchOf } from '../ledger/claim-places.js'
-import type { DueRequest, Keys, QueueRef } from '../ledger/ledger.js'
-import { nameOf, type TaskKey } from '../ledger/records.js'
+import type { DueRequest, QueueRef } from '../ledger/ledger.js'
+import { nameOf } from '../ledger/records.js'
 import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
 import { Batch, type BatchRow } from './batch.js'
+import type { ClaimMemory } from './claim-memory.js'
+import { dueSearch, onlyFresh, onlyPlain, placeSearch } from './claim-search.js'
 import type { Connections, PooledConnection } from './connections.js'
+import { NO_FLOOR } from './due-floor.js'
 import { failureKind, ledgerFailure, StaleRead } from './failures.js'
 import { type CachedRow, type RowCache, cachedRowOf } from './row-cache.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, ranksOf, type Statements } from './statements.js'
+import { keyColumns, type Statements } from './statements.js'
 import type { KeySupply, TaskKeys } from './task-keys.js'
+import type { Unit } from './unit.js'
+import { isUsual, type UsualStart, usualStart } from './usual-start.js'
 import { shapeOf } from './write-shape.js'
 import { writeStatement, writeValues } from './write-statement.js'
 import { type Noted, notedOf, type Turn, type Writers } from './writers.js'
 
-/** Something to decide and to write. */
-export interface Work<T> {
-  readonly keys: Keys
-  /** Its tasks are new, as far as is known. */
-  readonly creates?: boolean
-  /** Tasks that are due are found and locked, and given to `decide`. Such work goes by itself. */
-  readonly due?: DueRequest
-  /** Puts its changes into the batch. What it throws is thrown. */
-  readonly decide: (batch: Batch, supply: KeySupply, due: readonly CachedRow[]) => T
-  /** Of its tasks these were written, though others were not: it is going to be decided again. */
-  readonly written?: (keys: readonly TaskKey[]) => void
-}
-
-/** Work, and who waits for it. */
-export class Unit {
-  readonly work: Work<unknown>
-  readonly keys: Keys
-  readonly resolve: (value: never) => void
-  readonly reject: (error: unknown) => void
-  readonly sinceMs = performance.now()
-  /** What was known turned out to be old. */
-  mustLock: boolean
-  /** It goes by itself, so that it fails alone. */
-  isAlone: boolean
-
-  constructor(work: Work<unknown>, resolve: (value: never) => void, reject: (error: unknown) => void) {
-    this.work = work
-    this.keys = work.keys
-    this.resolve = resolve
-    this.reject = reject
-    this.isAlone = work.due !== undefined
-    this.mustLock = this.isAlone
-  }
+/** Tasks that were claimed before it was decided, and have to be given back. */
+export interface ClaimedInVain {
+  readonly pks: readonly number[]
+  /** Since when each was due. */
+  readonly dueAtMs: readonly number[]
+  readonly start: UsualStart
 }
 
 export interface TransactionParts {
@@ -64,6 +41,7 @@ export interface TransactionParts {
   readonly cache: RowCache
   readonly keys: TaskKeys
   readonly time: ServerTime
+  readonly claims: ClaimMemory
   /** Whose rows of tallies are written. */
   readonly owner: () => string
   /** Told after every commit. */
@@ -83,6 +61,13 @@ export class Transaction {
   readonly left = new Set<Unit>()
   /** Of what was sent: whether that was committed is not known until the answer comes. */
   turn: Turn | undefined = undefined
+  /** Tasks that a claim has found. */
+  private due: readonly CachedRow[] = []
+  /** From which due time on it has looked for them. */
+  private from = NO_FLOOR
+  /** How the tasks of a claim begin that is decided after it is written. */
+  private start: UsualStart | undefined = undefined
+  inVain: ClaimedInVain | undefined = undefined
 
   constructor(parts: TransactionParts, units: readonly Unit[], quick: boolean, lane: number) {
     this.parts = parts
@@ -95,7 +80,10 @@ export class Transaction {
     await this.parts.writers.enter(connection)
     const supply = await this.parts.keys.reserve(this.mostNewTasks(), connection)
     try {
-      if (this.quick) await this.runQuick(connection, supply)
+      const ref = this.request && onlyFresh(this.request)
+      const owner = ref && !this.units[0]?.decidesFirst ? this.parts.claims.usual.ownerOf(ref) : undefined
+      if (ref !== undefined && owner !== undefined) await this.runAtOnce(connection, supply, ref, owner)
+      else if (this.quick) await this.runQuick(connection, supply)
       else await this.runLocked(connection, supply)
     } finally {
       supply.giveBack()
@@ -112,12 +100,8 @@ export class Transaction {
   // ── upon what is known ─────────────────────────────────────────────────────────────────────────
 
   private async runQuick(connection: PooledConnection, supply: KeySupply): Promise<void> {
-    const { time, sql, cache } = this.parts
-    if (!time.isFresh) {
-      const sentAtMs = time.sentAtMs
-      const [row] = await connection.query(sql.now)
-      time.heard(row?.['now'] as number, sentAtMs)
-    }
+    const { time, cache } = this.parts
+    await this.knowTime(connection)
     const batch = new Batch(time.now())
     this.batch = batch
     for (const unit of this.units) {
@@ -143,6 +127,94 @@ export class Transaction {
     this.committed(notedOf(row))
   }
 
+  private async knowTime(connection: PooledConnection): Promise<void> {
+    const { time, sql } = this.parts
+    if (time.isFresh) return
+    const sentAtMs = time.sentAtMs
+    const [row] = await connection.query(sql.now)
+    time.heard(row?.['now'] as number, sentAtMs)
+  }
+
+  // ── a claim in one statement ───────────────────────────────────────────────────────────────────
+
+  private async runAtOnce(
+    connection: PooledConnection,
+    supply: KeySupply,
+    ref: QueueRef,
+    owner: string,
+  ): Promise<void> {
+    const { sql, time, writers } = this.parts
+    const { floors } = this.parts.claims
+    const [unit] = this.units as [Unit]
+    await this.knowTime(connection)
+    const start = usualStart(owner, time.now())
+    this.from = floors.of(ref)
+    this.start = start
+    this.turn = writers.turn(connection)
+    const { writer, decision } = this.turn
+    const { queue, policyHash } = ref
+    const limit = this.request?.limit
+    const values = [writer, decision, queue, policyHash, start.now, this.from, limit, owner, start.current]
+    const sentAtMs = time.sentAtMs
+    let rows: SqlRow[]
+    try {
+      rows = (await connection.query(sql.claimAtOnce, values)) as SqlRow[]
+    } catch (error) {
+      if (failureKind(error) !== 'lost') this.undone(connection)
+      throw error
+    }
+    const [first] = rows
+    if (first === undefined) {
+      this.undone(connection)
+      throw new StaleRead()
+    }
+    time.heard(first['now'] as number, sentAtMs)
+    const claimed = first['pk'] === null ? [] : rows
+    // Some are not as they were created: what is locked first claims them too.
+    if (claimed.length < (first['found'] as number)) this.parts.claims.usual.forget(ref)
+    if (claimed.length === 0) {
+      // None is fresh, or another is due: what is locked first finds all of them.
+      floors.forget(ref)
+      unit.decidesFirst = true
+      this.giveBack(unit)
+    } else if (!this.decideWritten(supply, claimed, start)) {
+      this.takeBack(
+        claimed.map(({ pk }) => pk as number),
+        claimed.map((row) => row['due_at'] as number),
+      )
+    }
+  }
+
+  /** Whether it was decided as it is written. */
+  private decideWritten(supply: KeySupply, rows: readonly SqlRow[], start: UsualStart): boolean {
+    const batch = new Batch(start.now)
+    this.batch = batch
+    try {
+      this.due = rows.map(cachedRowOf)
+    } catch {
+      // A damaged row: the claim that locks first says so.
+      return false
+    }
+    for (const row of this.due) batch.addTask(row.task, row)
+    this.decideAll(supply, this.due)
+    const usual = isUsual(this.due, (index) => rows[index]?.['progress'] as string, start)
+    if (this.results.size === 0 || !batch.settle(this.due, usual)) return false
+    this.turn = undefined
+    this.start = undefined
+    this.committed({ made: null, changed: null })
+    return true
+  }
+
+  /** The tasks are to be given back, and then the claim is made by locking first. */
+  private takeBack(pks: readonly number[], dueAtMs: readonly number[]): void {
+    const [unit] = this.units as [Unit]
+    const { start } = this
+    for (const ref of this.request?.queues ?? []) this.parts.claims.usual.forget(ref)
+    if (start !== undefined && pks.length > 0) this.inVain = { pks, dueAtMs, start }
+    unit.decidesFirst = true
+    if (!this.refused.has(unit)) this.giveBack(unit)
+  }
+
   // ── upon what is locked ────────────────────────────────────────────────────────────────────────
 
   private async runLocked(connection: PooledConnection, supply: KeySupply): Promise<void> {
@@ -151,6 +223,7 @@ export class Transaction {
       this.decideAll(supply, due)
       if (this.results.size === 0 || this.batch.isEmpty) {
         await connection.query('ROLLBACK')
+        this.noteClaim()
         this.tellResults()
         return
       }
@@ -204,38 +277,38 @@ export class Transaction {
       // The cached row is dropped; it is cached again after the commit.
       this.parts.cache.forget(key)
     }
-    const due = (dueRows as SqlRow[]).map(cachedRowOf)
+    const due = ((await this.findMore(connection, dueRows.length)) ?? (dueRows as SqlRow[])).map(cachedRowOf)
+    this.due = due
     for (const row of [...(taskRows as SqlRow[]).map(cachedRowOf), ...due]) batch.addTask(row.task, row)
     return due
   }
 
+  private get request(): DueRequest | undefined {
+    return this.units.find(({ work }) => work.due !== undefined)?.work.due
+  }
+
+  /** The rows from the beginning, where there were too few from a due time on. */
+  private async findMore(connection: PooledConnection, count: number): Promise<SqlRow[] | undefined> {
+    const { request, from } = this
+    if (request === undefined || from === NO_FLOOR || count >= request.limit) return undefined
+    for (const ref of request.queues) this.parts.claims.floors.forget(ref)
+    return (await this.findDue(connection)) as SqlRow[]
+  }
+
   private findDue(connection: PooledConnection): ReturnType<PooledConnection['query']> {
-    const [request] = this.units.flatMap(({ work }) => work.due ?? [])
+    const { request } = this
     if (request === undefined) return Promise.resolve([])
-    const { sql, time } = this.parts
-    const { queues, limit, except = [] } = request
-    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
-    const keys = except.length === 0 ? [] : keyColumns(except)
-    if (!queues.some((ref) => isLimited(ref) || isBatched(ref) || ref.ranks !== undefined)) {
-      return connection.query(keys.length === 0 ? sql.claim : sql.claimExcept, [...values, ...keys])
-    }
-    const limits = queues.map(({ most }) => most ?? null)
-    const ranks = queues.map(ranksOf)
-    if (queues.some(isBatched)) {
-      const text = keys.length === 0 ? sql.claimBatched : sql.claimBatchedExcept
-      return connection.query(text, [...values, limits, ranks, queues.map(batchOf), ...keys])
-    }
-    const text = keys.length === 0 ? sql.claimLimited : sql.claimLimitedExcept
-    return connection.query(text, [...values, limits, ranks, ...keys])
+    const { sql, time, claims } = this.parts
+    const ref = onlyPlain(request)
+    this.from = ref === undefined ? NO_FLOOR : claims.floors.of(ref)
+    const { statement, values } = dueSearch(sql, request, time.now(), this.from)
+    return connection.query(statement, values)
   }
 
   /** What limited queues have before the claim. */
   private findPlaces(connection: PooledConnection): ReturnType<PooledConnection['query']> {
-    const limited = this.units.flatMap(({ work }) => work.due?.queues.filter(isLimited) ?? [])
-    if (limited.length === 0) return Promise.resolve([])
-    const values = [limited.map(({ queue }) => queue), limited.map(({ most }) => most)]
-    const { freePlaces, freeBatches } = this.parts.sql
-    return connection.query(limited.some(isBatched) ? freeBatches : freePlaces, values)
+    const search = this.request && placeSearch(this.parts.sql, this.request)
+    return search === undefined ? Promise.resolve([]) : connection.query(search.statement, search.values)
   }
 
   // ── both ───────────────────────────────────────────────────────────────────────────────────────
@@ -281,6 +354,11 @@ export class Transaction {
 
   /** All of it was written, or all but some tasks. */
   committed({ made, changed }: Noted): void {
+    // The answer of a claim was lost, and with it what there was to decide.
+    if (this.start !== undefined) {
+      this.takeBack(changed ?? [], made ?? [])
+      return
+    }
     const { cache, onWritten } = this.parts
     const [there, kept] = [made && new Set(made), changed && new Set(changed)]
     const isThere = (row: BatchRow): boolean => (row.isNew ? there : kept)?.has(row.pk) ?? true
@@ -288,9 +366,16 @@ export class Transaction {
     const written = rows.filter(isThere)
     for (const row of written) cache.put(row)
     this.batch.written()
+    this.noteClaim()
+    this.parts.claims.floors.written(written)
     onWritten(written)
     if (written.length < rows.length) this.giveBackMissing(rows.filter((row) => !isThere(row)))
     this.tellResults()
+  }
+
+  private noteClaim(): void {
+    const { request, due, batch, from } = this
+    if (request !== undefined) this.parts.claims.note(request, due, batch, from)
   }
 
   private tellResults(): void {
@@ -318,14 +403,6 @@ export class Transaction {
   unsettled(): Unit[] {
     return this.units.filter((unit) => !this.left.has(unit) && !this.refused.has(unit))
   }
-}
-
-function isBatched(ref: QueueRef): boolean {
-  return batchOf(ref) > 1
-}
-
-function isLimited({ most }: QueueRef): boolean {
-  return most !== undefined
 }
 
 /** The division by zero that a statement makes of what it did not expect. */

@@ -8,11 +8,13 @@
  */
 import { LedgerError } from '../ledger/errors.js'
 import { nameOf } from '../ledger/records.js'
+import { ClaimMemory } from './claim-memory.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS, StaleRead } from './failures.js'
 import { pause } from './pause.js'
-import { Transaction, type TransactionParts, Unit, type Work } from './transaction.js'
+import { type ClaimedInVain, Transaction, type TransactionParts } from './transaction.js'
+import { Unit, type Work } from './unit.js'
 
-export interface WriteQueueParts extends TransactionParts {
+export interface WriteQueueParts extends Omit<TransactionParts, 'claims'> {
   /** Transactions at a time. */
   readonly lanes: number
 }
@@ -23,7 +25,7 @@ const MAX_UNITS = 1000
 const LAST_LOOKS = 5
 
 export class WriteQueue {
-  private readonly parts: WriteQueueParts
+  private readonly parts: WriteQueueParts & TransactionParts
   private units: Unit[] = []
   /** Numbers of lanes that are not in use. */
   private readonly freeLanes: number[]
@@ -33,7 +35,7 @@ export class WriteQueue {
   private whenIdle: (() => void)[] = []
 
   constructor(parts: WriteQueueParts) {
-    this.parts = parts
+    this.parts = { ...parts, claims: new ClaimMemory() }
     this.freeLanes = Array.from({ length: parts.lanes }, (_, lane) => lane)
   }
 
@@ -109,6 +111,30 @@ export class WriteQueue {
       this.failures = 0
     } catch (error) {
       await this.recover(transaction, error)
+    }
+    if (transaction.inVain !== undefined) await this.giveBack(transaction, transaction.inVain)
+  }
+
+  /**
+   * Tasks that were claimed, and do not begin here: before the claim is made again. However long it takes, since this
+   * process lives, and nobody else would take them.
+   */
+  private async giveBack(transaction: Transaction, { pks, dueAtMs, start }: ClaimedInVain): Promise<void> {
+    const { connections, sql, name } = this.parts
+    const values = [pks, dueAtMs, start.owner, start.current]
+    for (let failures = 1; ; failures++) {
+      try {
+        await connections.with((connection) => connection.query(sql.giveBack, values))
+        return
+      } catch (error) {
+        if (this.closed !== undefined && failures > LAST_LOOKS) {
+          // Others take the tasks over when the lease of this process is over.
+          for (const unit of transaction.left) unit.reject(ledgerFailure(name, 'written', error))
+          transaction.left.clear()
+          return
+        }
+      }
+      await pause(failures)
     }
   }
 

@@ -77,7 +77,7 @@ const ENCODERS: Readonly<Record<ColumnType, (values: readonly never[]) => Buffer
 }
 
 /** Of the writer, in `writers`: nobody has closed its row, and the statement before this one has arrived. */
-const IS_TURN = 'id = $1 AND decision = $2 - 1 AND NOT closed'
+export const IS_TURN = 'id = $1 AND decision = $2 - 1 AND NOT closed'
 const FIRST_COLUMN = 6
 
 function textOf(schema: string, { parts, single }: WriteShape, sure: boolean): string {

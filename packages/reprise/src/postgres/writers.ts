@@ -16,7 +16,10 @@ export interface Turn {
   readonly decision: number
 }
 
-/** What became of a transaction that was committed: the tasks that were written, where it was not all of them. */
+/**
+ * What became of a transaction that was committed: the tasks that were written, where it was not all of them. Of a claim in
+ * one statement: the tasks that were claimed, and in place of those that were made since when these were due.
+ */
 export interface Noted {
   readonly made: readonly number[] | null
   readonly changed: readonly number[] | null

@@ -60,8 +60,8 @@ const CREATED = text({
   interruptions: 0,
   lastFailure: null,
 })
-/** With any seed: the claim looks at it. */
-const CREATED_PROGRESS = CREATED.replace('"seed":0', '"seed":%')
+/** The progress of a task as it was created, as a pattern of `LIKE`; with any seed: the claim looks at it. */
+export const CREATED_PROGRESS = CREATED.replace('"seed":0', '"seed":%')
 /**
  * Between two attempts, each of which failed and has its row. Delays and times may be any numbers that are not negative: the
  * claim looks at the whole state before anything runs. A quote within a text is escaped, so that no message has the form of a
