@@ -48,7 +48,11 @@ export interface Conclusion {
   tell(after: Concluded): void
 }
 
-type PlainDecision = (view: View) => Decided<Concluded | undefined>
+/** What is to be written of the attempt of a plain task. */
+interface PlainConclusion {
+  readonly isSuccess: boolean
+  readonly decide: (view: View) => Decided<Concluded | undefined>
+}
 
 export interface ConclusionPorts {
   readonly environment: Environment
@@ -74,11 +78,11 @@ export class Conclusions {
   }
 
   /** Of an attempt of a plain task: what the transaction decides that has locked the task alone. */
-  ofPlain({ definition, task }: EndedAttempt, end: Exclude<ExecutionEnd, { type: 'stopped' }>): PlainDecision {
+  ofPlain({ definition, task }: EndedAttempt, end: Exclude<ExecutionEnd, { type: 'stopped' }>): PlainConclusion {
     const { environment } = this.ports
     const endOf = this.timeOfEnd()
     const attemptEnd = attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
-    return (view) => {
+    const decide = (view: View): Decided<Concluded | undefined> => {
       const current = view.task(task)
       const isHeld = current?.fence === task.fence && current.owner === task.owner && current.status === task.status
       if (!isHeld) return { result: undefined }
@@ -88,6 +92,7 @@ export class Conclusions {
       const result = { settled, next, isLate: false }
       return next === undefined ? { ...settled, result } : { ...inOneCommit(settled, next), result }
     }
+    return { decide, isSuccess: attemptEnd.result === 'success' }
   }
 
   /** Of a look at an attempt that was interrupted. */

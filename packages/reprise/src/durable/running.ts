@@ -2,7 +2,8 @@
  * The attempts that run in this process: each is executed after its intent was committed, and its end is written together
  * with what follows from it. Imports core and its own layer.
  *
- * Invariant: the end of an attempt whose task was taken over is not written, since the fence has moved.
+ * Invariants: the end of an attempt whose task was taken over is not written, since the fence has moved. An attempt that
+ * has succeeded leaves its slot at once; after a failure the slot is kept, since the next attempt may be committed with it.
  */
 import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
@@ -49,6 +50,8 @@ interface Running extends EndedAttempt {
   /** Of a batch whose first task is another one: that one alone ends the execution. */
   readonly rides: boolean
   isTold: boolean
+  /** Whether it has left its slot before its outcome was written. */
+  hasLeft: boolean
 }
 
 /** Tasks that one execution is for. */
@@ -174,7 +177,17 @@ export class RunningAttempts {
   ): Running {
     const checkedAtMs = this.ports.environment.exactMs()
     const remainingMs = this.remainingOf(definition, task)
-    const running: Running = { definition, task, epoch, execution, checkedAtMs, remainingMs, rides, isTold: false }
+    const running: Running = {
+      definition,
+      task,
+      epoch,
+      execution,
+      checkedAtMs,
+      remainingMs,
+      rides,
+      isTold: false,
+      hasLeft: false,
+    }
     // Another process took the task for lost meanwhile, and it begins here again: nothing else would stop the former.
     const name = nameOf(task)
     const former = this.running.get(name)
@@ -184,7 +197,7 @@ export class RunningAttempts {
     return running
   }
 
-  /** Its end is written; then its slot is free. The attempt that follows has taken its own by now. */
+  /** Its end is written; then its slot is free, if it was not before. The attempt that follows has taken its own by now. */
   private follow(written: Promise<void>, all: readonly Running[]): void {
     const leave = (): void => this.leave(all)
     const failed = (error: unknown): void => {
@@ -197,9 +210,15 @@ export class RunningAttempts {
   private leave(all: readonly Running[]): void {
     const { slots, left } = this.ports
     for (const running of all) this.remove(running)
-    slots.give()
     const [first] = all
+    if (first?.hasLeft === true) slots.written()
+    else slots.give()
     if (first !== undefined) left(first.definition)
+  }
+
+  /** Nothing follows a success in its commit: another attempt may begin meanwhile. */
+  private leaveEarly(running: Running, isSuccess: boolean | undefined): void {
+    if (isSuccess) running.hasLeft = this.ports.slots.leave()
   }
 
   private fail(error: unknown, all: readonly Running[]): void {
@@ -310,7 +329,8 @@ export class RunningAttempts {
   private concludePlain(running: Running, end: Finished): void {
     const { ledger, writer, onFailure } = this.ports
     const keys = { tasks: [running.task] }
-    const decide = this.conclusions.ofPlain(running, end)
+    const { decide, isSuccess } = this.conclusions.ofPlain(running, end)
+    this.leaveEarly(running, isSuccess)
     const commit = (): Promise<Concluded | undefined> => ledger.transact(keys, decide)
     const written = (after: Concluded | undefined): void => {
       this.concluded(running, undefined, after)
@@ -328,6 +348,7 @@ export class RunningAttempts {
     const conclusion = isVerification
       ? this.conclusions.ofVerification(running, end)
       : this.conclusions.of(running, end)
+    this.leaveEarly(running, conclusion.transition.isSuccess)
     const after = await this.ports.writer.write(conclusion.transition)
     if (!isVerification) running.definition.onRecorded?.(running.task, after !== undefined)
     this.concluded(running, conclusion, after)
@@ -341,6 +362,9 @@ export class RunningAttempts {
       const outcome = outcomes.get(member.task.id)
       return this.conclusions.of(member, endOfMember(end, { outcome, isSingle, isLate: this.isOutOfTime(member) }))
     })
+    const [first] = members
+    const isSuccess = conclusions.every(({ transition }) => transition.isSuccess === true)
+    if (first !== undefined) this.leaveEarly(first, isSuccess)
     const afters = await this.ports.writer.writeAll(conclusions.map(({ transition }) => transition))
     for (const [index, member] of members.entries()) this.concluded(member, conclusions[index], afters[index])
   }

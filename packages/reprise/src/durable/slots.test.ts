@@ -54,4 +54,17 @@ describe('the slots of a process', () => {
     expect(slots.take()).toBe(false)
     expect(order).toEqual([])
   })
+
+  it('are left before an outcome is written, by as many as there are slots', () => {
+    const slots = new Slots(2, () => undefined)
+    const ends = (): boolean => {
+      slots.occupy()
+      return slots.leave()
+    }
+    expect([ends(), ends(), ends()]).toEqual([true, true, false])
+    expect(slots.free).toBe(1)
+    slots.written()
+    expect(ends()).toBe(true)
+    expect(slots.free).toBe(1)
+  })
 })

@@ -1,12 +1,16 @@
 /**
  * How many attempts run in this process at a time. Whoever finds no room is called when there is some; those who have
  * a grant already come first. Imports nothing.
+ *
+ * Invariant: at most `most` attempts run, and of those that have ended at most `most` have left their slot before their
+ * outcome is written. After a kill no more than both can run again.
  */
 
 export class Slots {
   private readonly most: number
   private readonly onRoom: () => void
   private used = 0
+  private leaving = 0
   private closed = false
   private starved = false
   private readonly queue = new Set<() => void>()
@@ -42,6 +46,27 @@ export class Slots {
     if (!this.starved || this.free === 0) return
     this.starved = false
     this.onRoom()
+  }
+
+  /**
+   * An attempt has ended, and its outcome is being written: its slot is free. False if very many outcomes wait for a store
+   * that is slow: then the slot is given back once this one is written.
+   */
+  leave(): boolean {
+    if (this.leaving >= this.most) return false
+    this.leaving++
+    this.give()
+    return true
+  }
+
+  /** Attempts that have left their slot, and whose outcome is not written yet. */
+  get unwritten(): number {
+    return this.leaving
+  }
+
+  /** The outcome of an attempt that has left its slot is written, or is given up. */
+  written(): void {
+    this.leaving--
   }
 
   /** Something is due that there was no room for. */

@@ -226,9 +226,9 @@ export class Worker {
     this.attempts.stop(reason)
   }
 
-  /** Attempts that run. */
+  /** Attempts that run; without those that have ended, and whose outcome is being written. */
   get running(): number {
-    return this.attempts.size
+    return Math.max(0, this.attempts.size - this.slots.unwritten)
   }
 
   /** Attempts whose end is not recorded: those that run, and those whose end could not be written. */
