@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { Breaker } from './breaker.js'
 import type { Decision } from './budget.js'
 import { type Admission, admit, type LaunchGates } from './decide.js'
-import { ALLOWED } from './gate.js'
 import { initialState, type RetryState } from './state.js'
 
 const NOW = 100_000
@@ -179,18 +178,6 @@ describe('the breaker', () => {
     const { admission, asked } = run({ ...calm(), breaker })
     expect(admission).toMatchObject({ type: 'start', epoch: breaker.admit(0) })
     expect(asked).not.toContain('now')
-  })
-
-  it('that is closed gives one frozen value to all attempts of an epoch that the budget allows as usual', () => {
-    const [here, there] = [makeBreaker(), makeBreaker()]
-    const start = (breaker: Breaker): Admission => run({ ...calm(), breaker, ask: () => ALLOWED }).admission
-    expect(start(here)).toBe(start(here))
-    expect(Object.isFrozen(start(here))).toBe(true)
-    here.reset()
-    for (const breaker of [here, there, here]) {
-      const epoch = breaker.admit(0)
-      expect(start(breaker)).toEqual({ type: 'start', epoch, breaker: 'closed', decision: ALLOWED })
-    }
   })
 
   it('that is open refuses until its time has passed, then lets one probe through', () => {

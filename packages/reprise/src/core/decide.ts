@@ -220,12 +220,6 @@ export type Admission =
 
 /** What most attempts with a budget get: nothing is made for them. */
 const START_ALLOWED: Start = Object.freeze({ type: 'start', epoch: 0, breaker: undefined, decision: ALLOWED })
-/** What most attempts with a breaker as well get: one value for all that start in the same epoch one after the other. */
-let startClosed: Start = closedStart(0)
-
-function closedStart(epoch: number): Start {
-  return Object.freeze({ type: 'start', epoch, breaker: 'closed', decision: ALLOWED })
-}
 
 /**
  * Decides whether an attempt may start now: not aborted, in time, let through by the breaker and allowed by the budget,
@@ -245,16 +239,12 @@ export function admit(state: RetryState, gates: LaunchGates): Admission {
   const epoch = breaker === undefined ? 0 : breaker.admit(phase === 'closed' ? 0 : gates.now)
   if (epoch === REFUSED) return refuse('breaker_open')
   const decision = phase === 'half_open' ? askOrGiveBack(gates, epoch) : gates.ask()
-  if (decision === ALLOWED && phase !== 'half_open') return usualStart(breaker, epoch)
-  if (decision.allowed) return { type: 'start', epoch, breaker: phase, decision }
+  if (decision.allowed) {
+    const isUsual = decision === ALLOWED && breaker === undefined
+    return isUsual ? START_ALLOWED : { type: 'start', epoch, breaker: phase, decision }
+  }
   breaker?.giveBack(epoch)
   return gates.parks ? { type: 'park', decision } : { type: 'stop', reason: 'budget_denied', decision }
-}
-
-function usualStart(breaker: Breaker | undefined, epoch: number): Start {
-  if (breaker === undefined) return START_ALLOWED
-  if (startClosed.epoch !== epoch) startClosed = closedStart(epoch)
-  return startClosed
 }
 
 /** The deadline counts for every attempt, the expiry of a resumed call for its retries. */
