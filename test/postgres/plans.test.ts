@@ -247,10 +247,26 @@ const WRITTEN: readonly (readonly PartName[])[] = [
   Object.keys(PARTS) as PartName[],
 ]
 
-/** Each with these rows: one is written otherwise than several, and what is the same in all otherwise than what differs. */
-function partsOf(names: readonly PartName[], rows: readonly number[]): Parts {
+/** Values of the rows of each part, and the columns that have them; all other columns have the first. */
+interface Form {
+  readonly values: readonly number[]
+  readonly columns?: readonly string[]
+}
+
+/** One row is written otherwise than several, and what is the same in all rows otherwise than what differs. */
+const FORMS: readonly Form[] = [
+  { values: [1] },
+  { values: [1, 2, 3], columns: [] },
+  { values: [1, 2, 3], columns: ['status', 'failure', 'due_at'] },
+  { values: [1, 2, 3] },
+]
+
+function partsOf(names: readonly PartName[], { values, columns }: Form): Parts {
+  const valueOf = (column: string, value: number): unknown => (columns?.includes(column) === false ? values[0] : value)
   const rowsOf = (name: PartName): object[] =>
-    rows.map((value) => Object.fromEntries(Object.keys(PARTS[name]).map((column) => [column, value])))
+    values.map((value) =>
+      Object.fromEntries(Object.keys(PARTS[name]).map((column) => [column, valueOf(column, value)])),
+    )
   const entries = (Object.keys(PARTS) as PartName[]).map((name) => [name, names.includes(name) ? rowsOf(name) : []])
   return Object.fromEntries(entries) as Parts
 }
@@ -323,9 +339,9 @@ describe.each([
   })
 
   it.each(WRITTEN.map((names) => [names.join(', '), names] as const))('writes %s by key', async (_names, names) => {
-    for (const rows of [[1], [1, 1, 1], [1, 2, 3]]) {
+    for (const form of FORMS) {
       for (const sure of [true, false]) {
-        const { accesses } = await planOf(writeStatement(schema, shapeOf(partsOf(names, rows)), sure).text)
+        const { accesses } = await planOf(writeStatement(schema, shapeOf(partsOf(names, form)), sure).text)
         const keys = [names.includes('closed') ? ['dead_pkey'] : [], names.includes('changed') ? ['tasks_pkey'] : []]
         expect(accesses).toEqual(keys.flat())
       }
