@@ -19,9 +19,19 @@ class BatchView implements View {
   }
 
   task(key: TaskKey): TaskRecord | undefined {
-    this.names ??= new Set(this.keys.tasks.map(nameOf))
-    if (!this.names.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
+    if (!this.isNamed(key)) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
     return this.batch.row(key)?.task
+  }
+
+  private isNamed(key: TaskKey): boolean {
+    const { tasks } = this.keys
+    // Most transactions are of one task.
+    if (tasks.length === 1) {
+      const { scopeKind, scope, id } = tasks[0] as TaskKey
+      return id === key.id && scope === key.scope && scopeKind === key.scopeKind
+    }
+    this.names ??= new Set(tasks.map(nameOf))
+    return this.names.has(nameOf(key))
   }
 
   gate(key: string): GateRecord | undefined {

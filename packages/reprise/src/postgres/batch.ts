@@ -59,8 +59,8 @@ export class Batch {
     this.now = now
   }
 
-  addTask(key: TaskKey, row: CachedRow | undefined): void {
-    this.rows.set(nameOf(key), row && batchRow(row, row.task, row.version, false))
+  addTask(name: string, row: CachedRow | undefined): void {
+    this.rows.set(name, row && batchRow(row, row.task, row.version, false))
   }
 
   addGate(gate: GateRecord): void {
@@ -88,8 +88,8 @@ export class Batch {
     return [...this.rows.values()].flatMap((row) => (row !== undefined && this.hasWritten(row) ? row : []))
   }
 
-  isWritten(key: TaskKey): boolean {
-    const row = this.row(key)
+  isWritten(name: string): boolean {
+    const row = this.rows.get(name)
     return row !== undefined && this.hasWritten(row)
   }
 
@@ -154,15 +154,15 @@ export class Batch {
   /** Takes in what was decided; `pkOf` gives keys to new tasks. */
   take(changes: Changes, pkOf: () => number): void {
     // All that may throw comes first.
-    const created = (changes.created ?? []).map((one) => this.newRow(one, pkOf()))
-    const tasks = (changes.tasks ?? []).map((task) => ({
+    const created = mapped(changes.created, (one) => this.newRow(one, pkOf()))
+    const tasks = mapped(changes.tasks, (task) => ({
       row: this.expectRow(task, created),
       state: stateOf(task),
       task,
     }))
-    const tried = (changes.attempts ?? []).map((attempt) => this.attemptRow(attempt, created))
-    const dead = (changes.dead ?? []).map((letter) => this.deadRow(letter, created))
-    const closed = (changes.closedLetters ?? []).map((letter) => ({
+    const tried = mapped(changes.attempts, (attempt) => this.attemptRow(attempt, created))
+    const dead = mapped(changes.dead, (letter) => this.deadRow(letter, created))
+    const closed = mapped(changes.closedLetters, (letter) => ({
       task: this.expectRow(letter, created).pk,
       scope_kind: letter.scopeKind,
       scope: letter.scope,
@@ -171,15 +171,15 @@ export class Batch {
       closed_at: letter.atMs,
       closed_by: letter.by,
     }))
-    const checkpoints = (changes.checkpoints ?? []).map(({ value, ...key }) => ({
+    const checkpoints = mapped(changes.checkpoints, ({ value, ...key }) => ({
       task: this.expectRow(key, created).pk,
       value: value === undefined ? null : text(value),
     }))
-    const inputs = (changes.inputs ?? []).map((change) => ({ change, input: text(change.input) }))
+    const inputs = mapped(changes.inputs, (change) => ({ change, input: text(change.input) }))
     for (const { change } of inputs) this.expectRow(change, created)
-    const runs = (changes.runs ?? []).map((change) => this.runRow(change))
-    const gates = (changes.gates ?? []).map((gate) => ({ gate, row: gateRow(gate) }))
-    const events = (changes.events ?? []).map(eventRow)
+    const runs = mapped(changes.runs, (change) => this.runRow(change))
+    const gates = mapped(changes.gates, (gate) => ({ gate, row: gateRow(gate) }))
+    const events = mapped(changes.events, eventRow)
     for (const { row, values } of created) {
       this.rows.set(nameOf(row.task), row)
       this.made.set(row.pk, values)
@@ -248,7 +248,7 @@ export class Batch {
     const known = this.changed.get(row.pk)
     if (made !== undefined) Object.assign(made, state)
     else if (known !== undefined) Object.assign(known, state)
-    else this.changed.set(row.pk, { pk: row.pk, version: row.version, ...state, added: 0 })
+    else this.changed.set(row.pk, Object.assign(state, { pk: row.pk, version: row.version, added: 0 }))
     const version = made === undefined && known === undefined ? row.version + 1 : row.version
     this.tallied.changed(row.pk, row.task, task)
     this.rows.set(nameOf(task), batchRow(row, withTallyOf(row.task, task), version, row.isNew))
@@ -400,6 +400,13 @@ function gateRow({ key, kind, state, settings, manualRevision = 0 }: GateRecord)
 
 function eventRow({ type, scopeKind, scope, id, atMs, correlationId, detail }: LedgerEvent): Part<'events'> {
   return { type, scope_kind: scopeKind, scope, id, at: atMs, correlation_id: correlationId, detail: text(detail) }
+}
+
+const NONE: readonly never[] = []
+
+/** Most changes have few of the lists that they could have. */
+function mapped<T, R>(list: readonly T[] | undefined, map: (one: T) => R): readonly R[] {
+  return list === undefined || list.length === 0 ? NONE : list.map((one) => map(one))
 }
 
 function compare(a: Part<'made'>['scope'], b: Part<'made'>['scope']): number {

@@ -1,5 +1,6 @@
 /** What a claim tells of the next one of the same queue. Imports its own layer and the port. */
 import type { DueRequest } from '../ledger/ledger.js'
+import { nameOf } from '../ledger/records.js'
 import { text } from '../ledger/rows.js'
 import type { Batch } from './batch.js'
 import { onlyFresh, onlyPlain } from './claim-search.js'
@@ -15,7 +16,7 @@ export class ClaimMemory {
   note(request: DueRequest, due: readonly CachedRow[], batch: Batch, from: number): void {
     const plain = onlyPlain(request)
     if (plain === undefined) return
-    const isAll = due.length >= request.limit && due.every(({ task }) => batch.isWritten(task))
+    const isAll = due.length >= request.limit && due.every(({ task }) => batch.isWritten(nameOf(task)))
     if (isAll) this.floors.claimed(plain, due, from)
     else this.floors.forget(plain)
     const fresh = onlyFresh(request)

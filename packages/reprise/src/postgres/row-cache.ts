@@ -24,19 +24,20 @@ export function cachedRowOf(row: SqlRow): CachedRow {
   return { ...taskOf(row), version: row['version'] as number, payloadHash: row['payload_hash'] as string }
 }
 
+/** By the names of tasks. */
 export class RowCache {
   private readonly rows = new Map<string, CachedRow>()
 
   /** With an input of its own: operations may change the one they are given. */
-  get(key: TaskKey): CachedRow | undefined {
-    const row = this.rows.get(nameOf(key))
+  get(name: string): CachedRow | undefined {
+    const row = this.rows.get(name)
     if (row === undefined) return undefined
     const { pk, version, task, input, payloadHash } = row
     return { pk, version, task: { ...task, input: parse(input, 'a task') }, input, payloadHash }
   }
 
-  has(key: TaskKey): boolean {
-    return this.rows.has(nameOf(key))
+  has(name: string): boolean {
+    return this.rows.has(name)
   }
 
   /** Only of running ones: the next that happens to them happens here. */

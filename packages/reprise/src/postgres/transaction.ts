@@ -92,9 +92,10 @@ export class Transaction {
 
   private mostNewTasks(): number {
     const { cache } = this.parts
-    const keys = this.units.flatMap((unit) => unit.keys.tasks)
+    let count = 0
     // What is known may be old: it may have been forgotten since, and be made anew.
-    return this.quick ? keys.filter((key) => !cache.has(key)).length : keys.length
+    for (const { names } of this.units) for (const name of names) if (!this.quick || !cache.has(name)) count++
+    return count
   }
 
   // ── upon what is known ─────────────────────────────────────────────────────────────────────────
@@ -107,13 +108,13 @@ export class Transaction {
     for (const unit of this.units) {
       // Known when it was chosen for this way, and found to be old by another transaction since: it is there, for all
       // anybody knows, so nobody may be shown that it is not.
-      if (unit.work.creates !== true && unit.keys.tasks.some((key) => !cache.has(key))) this.giveBack(unit)
-      for (const key of unit.keys.tasks) batch.addTask(key, cache.get(key))
+      if (unit.work.creates !== true && unit.names.some((name) => !cache.has(name))) this.giveBack(unit)
+      for (const name of unit.names) batch.addTask(name, cache.get(name))
     }
     this.decideAll(supply, [])
     for (const unit of [...this.results.keys()]) {
       // What writes nothing has only looked, and what it looked at may be old.
-      const isOnlyLook = unit.keys.tasks.every((key) => !batch.isWritten(key))
+      const isOnlyLook = unit.names.every((name) => !batch.isWritten(name))
       if (isOnlyLook || !batch.isOfTasks) this.giveBack(unit)
     }
     if (this.results.size === 0) return
@@ -195,7 +196,7 @@ export class Transaction {
       // A damaged row: the claim that locks first says so.
       return false
     }
-    for (const row of this.due) batch.addTask(row.task, row)
+    for (const row of this.due) batch.addTask(nameOf(row.task), row)
     this.decideAll(supply, this.due)
     const usual = isUsual(this.due, (index) => rows[index]?.['progress'] as string, start)
     if (this.results.size === 0 || !batch.settle(this.due, usual)) return false
@@ -273,13 +274,13 @@ export class Transaction {
     for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
     for (const row of placeRows as SqlRow[]) batch.places.set(row['queue'] as string, row['places'] as number)
     for (const key of tasks) {
-      batch.addTask(key, undefined)
+      batch.addTask(nameOf(key), undefined)
       // The cached row is dropped; it is cached again after the commit.
       this.parts.cache.forget(key)
     }
     const due = ((await this.findMore(connection, dueRows.length)) ?? (dueRows as SqlRow[])).map(cachedRowOf)
     this.due = due
-    for (const row of [...(taskRows as SqlRow[]).map(cachedRowOf), ...due]) batch.addTask(row.task, row)
+    for (const row of [...(taskRows as SqlRow[]).map(cachedRowOf), ...due]) batch.addTask(nameOf(row.task), row)
     return due
   }
 

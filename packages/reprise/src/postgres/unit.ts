@@ -1,6 +1,6 @@
 /** A unit of work of the write queue: what is decided and written together, and who waits for it. Imports its own layer. */
 import type { DueRequest, Keys } from '../ledger/ledger.js'
-import type { TaskKey } from '../ledger/records.js'
+import { nameOf, type TaskKey } from '../ledger/records.js'
 import type { Batch } from './batch.js'
 import type { CachedRow } from './row-cache.js'
 import type { KeySupply } from './task-keys.js'
@@ -22,6 +22,8 @@ export interface Work<T> {
 export class Unit {
   readonly work: Work<unknown>
   readonly keys: Keys
+  /** Of its tasks, in their order: they are looked up again and again. */
+  readonly names: readonly string[]
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
   readonly sinceMs = performance.now()
@@ -35,6 +37,7 @@ export class Unit {
   constructor(work: Work<unknown>, resolve: (value: never) => void, reject: (error: unknown) => void) {
     this.work = work
     this.keys = work.keys
+    this.names = work.keys.tasks.map(nameOf)
     this.resolve = resolve
     this.reject = reject
     this.isAlone = work.due !== undefined

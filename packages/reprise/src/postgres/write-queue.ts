@@ -7,7 +7,6 @@
  * more than once; only what it answered last is written.
  */
 import { LedgerError } from '../ledger/errors.js'
-import { nameOf } from '../ledger/records.js'
 import { ClaimMemory } from './claim-memory.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS, StaleRead } from './failures.js'
 import { pause } from './pause.js'
@@ -98,11 +97,11 @@ export class WriteQueue {
     return taken
   }
 
-  private mayBeQuick({ mustLock, work, keys }: Unit): boolean {
+  private mayBeQuick({ mustLock, work, keys, names }: Unit): boolean {
     if (mustLock || (keys.gates?.length ?? 0) + (keys.runs?.length ?? 0) > 0) return false
     if (work.creates === true) return true
-    const [only] = keys.tasks
-    return only !== undefined && keys.tasks.length === 1 && this.parts.cache.has(only)
+    const [only] = names
+    return only !== undefined && names.length === 1 && this.parts.cache.has(only)
   }
 
   private async write(transaction: Transaction): Promise<void> {
@@ -204,8 +203,8 @@ function unknownOutcome(name: string, error: unknown): LedgerError {
 }
 
 /** Whether its tasks are not among the names, which they are then. */
-function addNames({ keys }: Unit, names: Set<string>): boolean {
-  if (keys.tasks.some((key) => names.has(nameOf(key)))) return false
-  for (const key of keys.tasks) names.add(nameOf(key))
+function addNames({ names: own }: Unit, names: Set<string>): boolean {
+  if (own.some((name) => names.has(name))) return false
+  for (const name of own) names.add(name)
   return true
 }
