@@ -2,7 +2,7 @@
  * A policy as data, so that a ledger can keep it and a later program can tell whether its own is still the same.
  * Functions are kept by name: they are taken from the running program. Imports core, the ledger's types and crypto.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Policy } from '../core/policy.js'
 import type { Json, PolicyRecord } from '../ledger/records.js'
 import { canonical } from './json.js'
@@ -30,7 +30,7 @@ export function recordOf(policy: Policy, onInterrupt: InterruptRule): PolicyReco
 
 /** The same for the same data, whatever the order of its keys. */
 export function fingerprint(data: Json): string {
-  return createHash('sha256').update(canonical(data)).digest('hex').slice(0, 32)
+  return hash('sha256', canonical(data), 'hex').slice(0, 32)
 }
 
 function asJson(value: unknown): Json {

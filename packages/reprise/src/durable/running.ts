@@ -6,7 +6,8 @@
  * has succeeded leaves its slot at once; after a failure the slot is kept, since the next attempt may be committed with it.
  */
 import type { Ledger } from '../ledger/ledger.js'
-import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { TaskMap } from '../ledger/task-map.js'
 import { isStopped } from './activity.js'
 import type { Started } from './admission.js'
 import { type BatchContext, type BatchRule, endOfMember, type MemberOutcome } from './batch.js'
@@ -70,7 +71,7 @@ type Finished = Exclude<ExecutionEnd, { type: 'stopped' }>
 
 export class RunningAttempts {
   private readonly ports: RunningPorts
-  private readonly running = new Map<string, Running>()
+  private readonly running = new TaskMap<Running>()
   /** Attempts whose end could not be written before this process gave up: another one finds them running. */
   unwritten = 0
 
@@ -86,12 +87,12 @@ export class RunningAttempts {
   }
 
   has(key: TaskKey): boolean {
-    return this.running.has(nameOf(key))
+    return this.running.has(key)
   }
 
   /** Stops one, or all of them. A task that rides in a batch leaves it: the batch goes on, and its end is not written. */
   stop(reason: unknown, key?: TaskKey): void {
-    const one = key && this.running.get(nameOf(key))
+    const one = key && this.running.get(key)
     if (one !== undefined && !one.rides) one.execution.stop(reason)
     if (key === undefined) for (const { execution } of this.running.values()) execution.stop(reason)
   }
@@ -136,10 +137,7 @@ export class RunningAttempts {
       if (running.isTold) events.began(definition, task)
       execution.run(() => this.call(operation, running, context), definition.name, context.attempt, limits)
     }
-    execution.whenEnded((end) => {
-      if (this.isConcludedPlainly(running, end)) this.concludePlain(running, end)
-      else this.follow(this.conclude(running, end), [running])
-    })
+    execution.whenEnded((end) => this.ended(running, end))
   }
 
   /** The same for tasks that were claimed together. */
@@ -189,11 +187,10 @@ export class RunningAttempts {
       hasLeft: false,
     }
     // Another process took the task for lost meanwhile, and it begins here again: nothing else would stop the former.
-    const name = nameOf(task)
-    const former = this.running.get(name)
+    const former = this.running.get(task)
     // An error has a stack, which costs more than the rest of this function: it is made only where there is a former.
     if (former !== undefined) former.execution.stop(new Error('The task was taken over, and runs again'))
-    this.running.set(name, running)
+    this.running.set(task, running)
     return running
   }
 
@@ -321,6 +318,20 @@ export class RunningAttempts {
 
   // ── the end of an attempt ──────────────────────────────────────────────────────────────────────
 
+  private ended(running: Running, end: ExecutionEnd): void {
+    if (!this.isConcludedPlainly(running, end)) {
+      this.follow(this.conclude(running, end), [running])
+      return
+    }
+    try {
+      this.concludePlain(running, end)
+    } catch (error) {
+      // An error of the program whose fields cannot be read, for example.
+      this.leave([running])
+      this.fail(error, [running])
+    }
+  }
+
   private isConcludedPlainly({ definition, task }: Running, end: ExecutionEnd): end is Finished {
     return end.type !== 'stopped' && isPlain(definition) && !task.progress.unverified && !this.ports.events.isObserved
   }
@@ -333,8 +344,11 @@ export class RunningAttempts {
     this.leaveEarly(running, isSuccess)
     const commit = (): Promise<Concluded | undefined> => ledger.transact(keys, decide)
     const written = (after: Concluded | undefined): void => {
-      this.concluded(running, undefined, after)
-      this.leave([running])
+      try {
+        this.concluded(running, undefined, after)
+      } finally {
+        this.leave([running])
+      }
     }
     const writeAgain = async (error: unknown): Promise<void> => {
       this.concluded(running, undefined, await writer.writeOutcomeAgain(commit, error))
@@ -385,8 +399,7 @@ export class RunningAttempts {
 
   /** The task may have begun again here meanwhile. */
   private remove(running: Running): void {
-    const name = nameOf(running.task)
-    if (this.running.get(name) === running) this.running.delete(name)
+    if (this.running.get(running.task) === running) this.running.delete(running.task)
   }
 
   /** The process that took the task over has its grant too, and has given back the slot of its breaker. */

@@ -1,5 +1,6 @@
 /** Callers that wait for tasks to end, in this process or another. Imports the ledger's types. */
-import { type TaskKey, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
+import { type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import { TaskMap } from '../ledger/task-map.js'
 
 interface Waiter {
   readonly resolve: (task: TaskRecord) => void
@@ -11,18 +12,19 @@ interface Awaited {
   readonly waiters: Waiter[]
 }
 
+const NOBODY: readonly Waiter[] = Object.freeze([])
+
 export class Waiters {
-  private readonly awaited = new Map<string, Awaited>()
+  private readonly awaited = new TaskMap<Awaited>()
   private failure: { readonly error: unknown } | undefined = undefined
 
   /** Resolves with the task when it has ended. */
   wait(key: TaskKey): Promise<TaskRecord> {
     if (this.failure !== undefined) return Promise.reject(this.failure.error)
     return new Promise((resolve, reject) => {
-      const name = nameOf(key)
-      const known = this.awaited.get(name) ?? { key, waiters: [] }
+      const known = this.awaited.get(key) ?? { key, waiters: [] }
       known.waiters.push({ resolve, reject })
-      this.awaited.set(name, known)
+      this.awaited.set(key, known)
     })
   }
 
@@ -54,9 +56,9 @@ export class Waiters {
   }
 
   private take(key: TaskKey): readonly Waiter[] {
-    const name = nameOf(key)
-    const waiters = this.awaited.get(name)?.waiters ?? []
-    this.awaited.delete(name)
+    const waiters = this.awaited.get(key)?.waiters
+    if (waiters === undefined) return NOBODY
+    this.awaited.delete(key)
     return waiters
   }
 }
