@@ -14,21 +14,33 @@ let files = 0
 let file: string
 let database: SqliteDatabase
 let other: SqliteDatabase
-/** What was executed beside prepared statements, and what shall fail. */
+const CHECKPOINT = 'PRAGMA wal_checkpoint(PASSIVE)'
+/** What was executed beside prepared statements, but for checkpoints, and what shall fail. */
 let executed: string[]
 let fault: { readonly sql: string; readonly code: string } | undefined
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** The real thing, but for the statement that the test lets fail. */
 function watched(target: SqliteDatabase): SqliteDatabase {
+  const execute = (sql: string): void => {
+    executed.push(sql)
+    if (sql === fault?.sql) throw Object.assign(new Error(`planned ${fault.code}`), { code: fault.code })
+  }
   return {
     driver: target.driver,
     exec(sql) {
-      executed.push(sql)
-      if (sql === fault?.sql) throw Object.assign(new Error(`planned ${fault.code}`), { code: fault.code })
+      execute(sql)
       return target.exec(sql)
     },
-    prepare: (sql) => target.prepare(sql),
+    prepare(sql) {
+      const statement = target.prepare(sql)
+      if (sql !== CHECKPOINT) return statement
+      const get = (): unknown => {
+        execute(sql)
+        return statement.get()
+      }
+      return { run: (...values) => statement.run(...values), all: (...values) => statement.all(...values), get }
+    },
     close: () => target.close(),
     abandon() {
       executed.push('abandon')
@@ -218,7 +230,7 @@ describe('after an error of the disk', () => {
 
   it('at a checkpoint what was acknowledged stays so, and nothing follows', async () => {
     const queue = new CommitQueue(database, 'here')
-    fault = { sql: 'PRAGMA wal_checkpoint(PASSIVE)', code: 'SQLITE_IOERR_FSYNC' }
+    fault = { sql: CHECKPOINT, code: 'SQLITE_IOERR_FSYNC' }
     await Promise.all(Array.from({ length: 256 }, (_, index) => queue.add(insert(index))))
     await expectStopped(queue, 'unusable')
     expect(rows()).toHaveLength(256)
@@ -231,6 +243,27 @@ describe('after an error of the disk', () => {
     })
     await expect(read).rejects.toMatchObject({ message: expect.stringContaining('The ledger here cannot be read') })
     await expectStopped(queue, 'unusable')
+  })
+})
+
+describe('the log', () => {
+  const checkpointsOf = async (queue: CommitQueue, groups: number, work: () => unknown): Promise<number> => {
+    const before = count(CHECKPOINT)
+    for (let group = 0; group < groups; group++) await Promise.all(Array.from({ length: 256 }, () => queue.add(work)))
+    return count(CHECKPOINT) - before
+  }
+
+  it('is written back after about as many pages, however much a unit writes', async () => {
+    const queue = new CommitQueue(database, 'here')
+    // As `openSqlite` does: SQLite would do it by itself.
+    database.exec('PRAGMA wal_autocheckpoint = 0')
+    const write = database.prepare('INSERT INTO t DEFAULT VALUES')
+    // The first is made before it is known how little a unit writes.
+    expect(await checkpointsOf(queue, 4, () => write.run())).toBe(1)
+    database.exec('CREATE TABLE large (a BLOB)')
+    const fill = database.prepare('INSERT INTO large VALUES (zeroblob(20000))')
+    await checkpointsOf(queue, 4, () => fill.run())
+    expect(await checkpointsOf(queue, 3, () => fill.run())).toBeGreaterThan(1)
   })
 })
 

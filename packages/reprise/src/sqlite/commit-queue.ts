@@ -8,7 +8,7 @@
  * acknowledged is safe, and what follows would not be. Imports its own layer.
  */
 import { LedgerError } from '../ledger/errors.js'
-import type { SqliteDatabase } from './driver.js'
+import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { FATAL, ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { RESULT_CODES, resultCode } from './result-codes.js'
 import type { OpenFiles } from './open-files.js'
@@ -30,8 +30,10 @@ export interface TransactionListener {
 
 /** So long a transaction may go on before the event loop gets its turn. */
 const MAX_UNITS = 250
-/** A unit writes about four pages when it is alone: about the thousand pages after which SQLite would do it by itself. */
-const UNITS_PER_CHECKPOINT = 256
+/** Pages of the log after which it is written back: as many as SQLite takes when it does it by itself. */
+const PAGES_PER_CHECKPOINT = 1000
+/** A unit writes about four pages when it is alone, and less than one among others. What it writes is learnt at checkpoints. */
+const [LEAST_UNITS, MOST_UNITS] = [256, 1024]
 
 /** Thrown by work that has written before it failed: what it wrote is undone. */
 export class HalfDone extends Error {}
@@ -52,6 +54,8 @@ export class CommitQueue {
   private scheduled = false
   private waitingSinceMs: number | undefined = undefined
   private unitsSinceCheckpoint = 0
+  private unitsPerCheckpoint = LEAST_UNITS
+  private checkpoint: SqliteStatement | undefined = undefined
   private broken: LedgerError | undefined = undefined
 
   constructor(database: SqliteDatabase, name: string, options: CommitQueueOptions = {}) {
@@ -219,11 +223,15 @@ export class CommitQueue {
    */
   private checkpointAfter(units: number): void {
     this.unitsSinceCheckpoint += units
-    if (this.unitsSinceCheckpoint < UNITS_PER_CHECKPOINT) return
-    this.unitsSinceCheckpoint = 0
+    if (this.unitsSinceCheckpoint < this.unitsPerCheckpoint) return
     try {
-      this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+      this.checkpoint ??= this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)')
+      const { log: pages } = this.checkpoint.get() as { log: number }
+      const expected = Math.floor((this.unitsSinceCheckpoint * PAGES_PER_CHECKPOINT) / Math.max(1, pages))
+      this.unitsPerCheckpoint = Math.min(MOST_UNITS, Math.max(LEAST_UNITS, expected))
+      this.unitsSinceCheckpoint = 0
     } catch (error) {
+      this.unitsSinceCheckpoint = 0
       // Others may be at it.
       if (resultCode(error) !== RESULT_CODES.BUSY) this.fail([], error)
     }

@@ -9,19 +9,22 @@ import type { Statements } from './statements.js'
 
 export type EncodedWrite = readonly [statement: SqliteStatement, values: SqlValue[]]
 
+/** Most changes have rows of one or two kinds. */
+const NONE: readonly never[] = []
+
 /** Writes nothing: what cannot be encoded is found before anything is written. */
 export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRows): EncodedWrite[] {
   const { runs, created, tasks, attempts, inputs, checkpoints, gates, dead, closedLetters, events } = changes
-  for (const { task } of created ?? []) rows.expectAbsent(task)
+  for (const { task } of created ?? NONE) rows.expectAbsent(task)
   const writes: EncodedWrite[] = []
   let added: Map<number, number> | undefined
-  for (const { run, definition } of runs ?? []) {
+  for (const { run, definition } of runs ?? NONE) {
     if (definition !== undefined) writes.push([sql.putRun, [...runValues(run), text(definition)]])
     else if (rows.run(run.id) !== undefined) writes.push([sql.updateRun, changedRunValues(run)])
     else throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
   }
   const isNew = newNames(created)
-  for (const row of attempts ?? []) {
+  for (const row of attempts ?? NONE) {
     if (isNew?.has(nameOf(row))) {
       const key = [row.scopeKind, row.scope, row.id]
       writes.push([sql.insertAttemptOfNew, [...attemptValues(0, row).slice(1), ...key]], [sql.countHistoryOfNew, key])
@@ -32,7 +35,7 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
     added.set(pk, (added.get(pk) ?? 0) + 1)
     writes.push([sql.insertAttempt, attemptValues(pk, row)])
   }
-  for (const task of tasks ?? []) {
+  for (const task of tasks ?? NONE) {
     const { pk, task: before } = rows.rowOf(task)
     writes.push(updateOf(sql, pk, before, task, added?.get(pk) ?? 0))
     added?.delete(pk)
@@ -40,22 +43,22 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
     writes.push([sql.countPolicy, [-1, before.policyHash]], [sql.countPolicy, [1, task.policyHash]])
   }
   // The longer a task's row, the dearer a second update of it: only where there was no first.
-  for (const [pk, count] of added ?? []) writes.push([sql.countHistory, [count, pk]])
-  for (const { input, ...key } of inputs ?? []) writes.push([sql.setInput, [text(input), rows.rowOf(key).pk]])
-  for (const { value, ...key } of checkpoints ?? []) {
+  for (const [pk, count] of added ?? NONE) writes.push([sql.countHistory, [count, pk]])
+  for (const { input, ...key } of inputs ?? NONE) writes.push([sql.setInput, [text(input), rows.rowOf(key).pk]])
+  for (const { value, ...key } of checkpoints ?? NONE) {
     const { pk } = rows.rowOf(key)
     if (value === undefined) writes.push([sql.removeCheckpoint, [pk]])
     else writes.push([sql.putCheckpoint, [pk, text(value)]])
   }
-  for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
-  for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure, closed } of dead ?? []) {
+  for (const gate of gates ?? NONE) writes.push([sql.putGate, gateValues(gate)])
+  for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure, closed } of dead ?? NONE) {
     const why = [signature, stopReason, failure === null ? null : text(failure)]
     const end = [closed?.atMs ?? null, closed?.by ?? null]
     writes.push([sql.putDead, [scopeKind, scope, id, generation, atMs, ...why, ...end]])
   }
-  for (const { scopeKind, scope, id, generation, atMs, by } of closedLetters ?? [])
+  for (const { scopeKind, scope, id, generation, atMs, by } of closedLetters ?? NONE)
     writes.push([sql.closeDead, [atMs, by, scopeKind, scope, id, generation]])
-  for (const { type, scopeKind, scope, id, atMs, correlationId, detail } of events ?? []) {
+  for (const { type, scopeKind, scope, id, atMs, correlationId, detail } of events ?? NONE) {
     writes.push([sql.insertEvent, [type, scopeKind, scope, id, atMs, correlationId, text(detail)]])
   }
   return writes
