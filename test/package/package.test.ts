@@ -24,8 +24,8 @@ const directoryOf = {
 const MAX_BYTES = {
   "{ parseDuration } from 'reprise'": 1_200,
   "{ retry } from 'reprise/slim'": 5_000,
-  "{ retry } from 'reprise'": 26_000,
-  "* from 'reprise'": 35_400,
+  "{ retry } from 'reprise'": 25_850,
+  "* from 'reprise'": 35_650,
   "{ admit, advance, decide, initialState } from 'reprise/core'": 2_500,
 }
 const tarballs = { reprise: '', workflow: '', jobs: '', dashboard: '' }

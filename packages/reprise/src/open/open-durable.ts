@@ -22,7 +22,7 @@ import type { Ledger } from '../ledger/ledger.js'
 import { MemoryLedger } from '../ledger/memory-ledger.js'
 import type { OwnerIdentity } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
-import { environmentOf, type ExecutorOptions, executorProblems } from '../runtime/executor-options.js'
+import { environmentOf, type ExecutorOptions, sharedProblems } from '../runtime/executor-options.js'
 
 type Shared = Pick<ExecutorOptions, 'budgets' | 'missingBudgetMode' | 'observers' | 'clock' | 'random'>
 
@@ -148,7 +148,7 @@ function durableProblems(options: DurableOptions): OptionProblem[] {
   const named = isObject(identity) ? optionProblems(identity, IDENTITY_CHECKS) : []
   return [
     ...own,
-    ...executorProblems(shared),
+    ...sharedProblems(shared),
     ...readRetention(retention).problems,
     ...breakerProblems(breakers),
     ...named.map((problem) => ({ ...problem, path: `identity.${problem.path}` })),

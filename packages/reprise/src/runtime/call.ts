@@ -18,7 +18,7 @@ import { CallRecord, type Failed } from './call-record.js'
 import { Context, FIRST, type Launch, type Operation, outcomeOf } from './context.js'
 import { oldestStartMs, type Past } from './history.js'
 import { classify, countsAsFailure } from './hooks.js'
-import { inspectedFailure, inspectedSuccess } from './inspection.js'
+import type { Inspector } from './inspection.js'
 import { Parking } from './parking.js'
 import type { Plan } from './plan.js'
 import { Race } from './race.js'
@@ -52,7 +52,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     plan: Plan,
     operation: Operation<unknown>,
     signal: AbortSignal | undefined,
-    inspecting: boolean,
+    inspector: Inspector | null,
     begin: (call: Call) => void,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
       call.attach(captureScope(), resolve, reject)
       plan.environment.beginStretch()
       try {
-        call.session = new Session(call, signal, inspecting)
+        call.session = new Session(call, signal, inspector)
         begin(call)
       } finally {
         plan.environment.endStretch()
@@ -93,14 +93,14 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.goOn(this.history as Past, FIRST)
     const { ending, session } = this
     if (ending === null) return this
-    if (session?.inspecting) return inspectedFailure(ending.error, this)
+    if (session?.inspector) return session.inspector.failed(ending.error, this)
     throw ending.error
   }
 
   /** The timed first attempt of a light call has failed, or still runs though its time is over. */
-  takeOver(first: Attempt, begunMs: number, running: boolean, inspecting: boolean): void {
+  takeOver(first: Attempt, begunMs: number, running: boolean, inspector: Inspector | null): void {
     this.launched = 1
-    this.session = new Session(this, undefined, inspecting, first.startMs, begunMs)
+    this.session = new Session(this, undefined, inspector, first.startMs, begunMs)
     if (running) this.session.running.push(first)
     this.session.open()
   }
@@ -324,7 +324,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   private park(attempt: Attempt): void {
     const { environment } = this.plan
-    this.session ??= new Session(this, undefined, false, oldestStartMs(this.history))
+    this.session ??= new Session(this, undefined, null, oldestStartMs(this.history))
     this.scope ??= captureScope()
     if (environment.observed) events.parked(this, attempt)
     if (this.ending !== null) return
@@ -377,7 +377,8 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.close(undefined, undefined, undefined)
     this.concludeRunning('aborted', 'winner')
     if (this.plan.environment.observed) events.succeeded(this, winner.attempt)
-    this.resolve(this.session?.inspecting ? inspectedSuccess(value, this.timeline()) : value)
+    const inspector = this.session?.inspector
+    this.resolve(inspector ? inspector.succeeded(value, this) : value)
   }
 
   private stop(reason: StopReason): void {
@@ -391,7 +392,8 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.concludeRunning('aborted', error)
     rememberTimeline(error, this)
     if (this.plan.environment.observed) events.failed(this, reason, budgetReason, error)
-    if (this.session?.inspecting) this.resolve(inspectedFailure(error, this))
+    const inspector = this.session?.inspector
+    if (inspector) this.resolve(inspector.failed(error, this))
     else if (this.reject !== undefined) this.reject(error)
     else if (this.resolve !== unattached) this.resolve(Promise.reject(error))
   }

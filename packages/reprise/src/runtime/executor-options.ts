@@ -87,15 +87,10 @@ type MissingPolicyMode = 'fallback' | 'allow' | 'deny'
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
+type Checks = Readonly<Record<string, OptionCheck>>
+
 /** What each option must be, and the words for it. `signal` is an option of calls, which `retry` takes together with these. */
-const CHECKS: Readonly<Record<keyof ExecutorOptions | 'signal', OptionCheck>> = {
-  policies: [isObject, 'an object with a policy for each key'],
-  defaultPolicy: [(value) => isObject(value) || typeof value === 'number' || value === false, 'a policy'],
-  missingPolicyMode: [
-    (value) => ['fallback', 'allow', 'deny'].includes(value as string),
-    "'fallback', 'allow' or 'deny'",
-  ],
-  strictKeys: FLAG,
+const SHARED_CHECKS: Checks = {
   budgets: [isObject, 'a BudgetRegistry, or an object with a budget for each name'],
   missingBudgetMode: [(value) => value === 'allow' || value === 'deny', "'allow' or 'deny'"],
   recoverHookErrors: FLAG,
@@ -108,13 +103,32 @@ const CHECKS: Readonly<Record<keyof ExecutorOptions | 'signal', OptionCheck>> = 
   signal: [() => true, ''],
 }
 
-/** Of options of an executor, or of those that another function shares with it. */
-export function executorProblems(options: ExecutorOptions): OptionProblem[] {
-  return [...optionProblems(options, CHECKS), ...budgetProblems(options?.budgets)]
+/** With those that only executors have. A function, so that a bundle of `retry` has none of them. */
+function executorChecks(): Checks {
+  return {
+    policies: [isObject, 'an object with a policy for each key'],
+    defaultPolicy: [(value) => isObject(value) || typeof value === 'number' || value === false, 'a policy'],
+    missingPolicyMode: [
+      (value) => ['fallback', 'allow', 'deny'].includes(value as string),
+      "'fallback', 'allow' or 'deny'",
+    ],
+    strictKeys: FLAG,
+    ...SHARED_CHECKS,
+  }
 }
 
-export function environmentOf(options: ExecutorOptions, subject = 'createExecutor'): Environment {
-  expectNone(subject, placed(executorProblems(options), IN_OPTIONS[subject]))
+/** Of options that executors share with other functions. */
+export function sharedProblems(options: ExecutorOptions, checks = SHARED_CHECKS): OptionProblem[] {
+  return [...optionProblems(options, checks), ...budgetProblems(options?.budgets)]
+}
+
+export function executorEnvironment(options: ExecutorOptions): Environment {
+  return environmentOf(options, 'createExecutor', 'it belongs to `policies` or `defaultPolicy`', executorChecks())
+}
+
+/** `cure`: where a field of a policy belongs that stands among the options. */
+export function environmentOf(options: ExecutorOptions, subject = '', cure?: string, checks?: Checks): Environment {
+  expectNone(subject, placed(sharedProblems(options, checks), cure))
   const isStrict = options.strictKeys === true
   return new Environment({
     clock: options.clock ?? systemClock,
@@ -124,13 +138,6 @@ export function environmentOf(options: ExecutorOptions, subject = 'createExecuto
     recoverHookErrors: options.recoverHookErrors ?? false,
     observers: options.observers ?? [],
   })
-}
-
-/** A registry of another copy of the library is one all the same. */
-/** Where a policy belongs that stands among the options of a function. */
-const IN_OPTIONS: Readonly<Record<string, string>> = {
-  retry: 'it belongs to the policy: `retry(operation, policy, options)`',
-  createExecutor: 'it belongs to `policies` or `defaultPolicy`',
 }
 
 function placed(problems: readonly OptionProblem[], suggestion: string | undefined): readonly OptionProblem[] {
@@ -150,6 +157,7 @@ export function expectCallOptions(options: object | undefined): void {
   }
 }
 
+/** A registry of another copy of the library is one all the same. */
 function isRegistry(budgets: unknown): budgets is BudgetRegistry {
   return hasMethods(budgets, 'get', 'register')
 }

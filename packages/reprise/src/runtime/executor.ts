@@ -8,7 +8,7 @@ import { didYouMean } from '../core/problems.js'
 import { Call } from './call.js'
 import type { Operation } from './context.js'
 import {
-  environmentOf,
+  executorEnvironment,
   expectCallOptions,
   type ExecutorOptions,
   oneAttempt,
@@ -16,7 +16,8 @@ import {
   type StrictOptions,
 } from './executor-options.js'
 import { runBare, runFirst } from './first.js'
-import type { Inspection } from './inspection.js'
+import type { Inspection, Inspector } from './inspection.js'
+import { INSPECTOR } from './inspector.js'
 import type { Plan } from './plan.js'
 import { PlanBook } from './plan-book.js'
 import { expectCall, notAFunction, startCall } from './start-call.js'
@@ -77,7 +78,7 @@ class PolicyExecutor implements Executor {
   readonly budgets: BudgetLookup | undefined
 
   constructor(options: ExecutorOptions = {}) {
-    const environment = environmentOf(options)
+    const environment = executorEnvironment(options)
     const policies = policiesOf(options)
     this.budgets = environment.budgets
     this.book = new PlanBook(environment, policies, false)
@@ -87,17 +88,17 @@ class PolicyExecutor implements Executor {
   run<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<T> {
     const known = options === undefined ? this.book.known(key) : undefined
     if (known?.light && typeof operation === 'function') {
-      return (known.bare ? runBare(known, operation) : runFirst(known, operation, false)) as Promise<T>
+      return (known.bare ? runBare(known, operation) : runFirst(known, operation, null)) as Promise<T>
     }
-    return this.#startWith(key, operation, options, false) as Promise<T>
+    return this.#startWith(key, operation, options, null) as Promise<T>
   }
 
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
     const known = options === undefined ? this.book.known(key) : undefined
     if (known?.light && typeof operation === 'function') {
-      return runFirst(known, operation, true) as Promise<Inspection<T>>
+      return runFirst(known, operation, INSPECTOR) as Promise<Inspection<T>>
     }
-    return this.#startWith(key, operation, options, true) as Promise<Inspection<T>>
+    return this.#startWith(key, operation, options, INSPECTOR) as Promise<Inspection<T>>
   }
 
   wrap<This, A extends unknown[], T>(
@@ -119,7 +120,7 @@ class PolicyExecutor implements Executor {
     key: string,
     operation: Operation<unknown>,
     options: CallOptions | undefined,
-    inspecting: boolean,
+    inspector: Inspector | null,
   ): Promise<unknown> {
     const signal = options?.signal
     let plan: Plan | undefined
@@ -130,8 +131,8 @@ class PolicyExecutor implements Executor {
     } catch (error) {
       return Promise.reject(error)
     }
-    if (plan !== undefined) return startCall(plan, operation, signal, inspecting)
-    return Call.open(this.#refusedPlan(key), operation, signal, inspecting, (call) => call.begin('no_policy'))
+    if (plan !== undefined) return startCall(plan, operation, signal, inspector)
+    return Call.open(this.#refusedPlan(key), operation, signal, inspector, (call) => call.begin('no_policy'))
   }
 
   /** For a call that is refused for want of a policy. */

@@ -15,8 +15,6 @@ import type { Environment } from './environment.js'
 /** What a promise is given for its success. */
 type Succeeded = (value: unknown) => unknown
 
-const same: Succeeded = (value) => value
-
 export class FirstGates implements LaunchGates {
   readonly aborted = false
   readonly breaker: Breaker | undefined
@@ -32,11 +30,10 @@ export class FirstGates implements LaunchGates {
   /** The registry as of which `budget` was looked up. */
   #foundIn = -1
   #denial: Decision | undefined = undefined
-  /** What follows a success of attempts with this epoch, budget and decision, if no budget hears of it. */
+  /** What follows a success of attempts with this epoch and budget, if the budget does not hear of it. */
   #quiet: Succeeded | undefined = undefined
   #quietEpoch = -1
   #quietBudget: Budget | undefined = undefined
-  #quietDecision: Decision | undefined = undefined
 
   constructor(environment: Environment, key: string, policy: Policy, breaker: Breaker | undefined) {
     const { budget } = policy
@@ -75,16 +72,15 @@ export class FirstGates implements LaunchGates {
    * none is made for each. Undefined where a budget hears: it is told when the attempt started, see `succeeded`.
    */
   quietSuccess({ epoch, decision }: Start, budget: Budget | undefined): Succeeded | undefined {
-    if (epoch !== this.#quietEpoch || budget !== this.#quietBudget || decision !== this.#quietDecision) {
-      const { breaker } = this
-      const closing: Succeeded = (value) => {
-        breaker?.success(epoch)
+    if (decision.release !== undefined) return undefined
+    if (epoch !== this.#quietEpoch || budget !== this.#quietBudget) {
+      const succeeded: Succeeded = (value) => {
+        this.breaker?.success(epoch)
         return value
       }
-      this.#quiet = hearsOfEnd(budget, decision) ? undefined : breaker === undefined ? same : closing
+      this.#quiet = hearsOfEnd(budget, decision) ? undefined : succeeded
       this.#quietEpoch = epoch
       this.#quietBudget = budget
-      this.#quietDecision = decision
     }
     return this.#quiet
   }

@@ -14,8 +14,7 @@ import { Attempt } from './attempt.js'
 import { Call } from './call.js'
 import { Context, FIRST, type Operation, outcomeOf } from './context.js'
 import { FirstRefusal } from './first-refusal.js'
-import { successTimeline } from './history.js'
-import { inspectedSuccess } from './inspection.js'
+import type { Inspector } from './inspection.js'
 import { PlainFailure } from './plain-failure.js'
 import type { Plan } from './plan.js'
 import { Session } from './session.js'
@@ -33,30 +32,28 @@ export function runBare(plan: Plan, operation: Operation<unknown>): Promise<unkn
   })
 }
 
-/** `inspecting`: times are those of the moment, and the promise resolves to an inspection, never rejects. */
-export function runFirst(plan: Plan, operation: Operation<unknown>, inspecting: boolean): Promise<unknown> {
+/** `inspector`: times are those of the moment, and the promise resolves to an inspection, never rejects. */
+export function runFirst(plan: Plan, operation: Operation<unknown>, inspector: Inspector | null): Promise<unknown> {
   const admission = plan.gated ? admit(FRESH, plan.firstGates) : UNGATED
   const { budget } = plan.firstGates
-  if (admission.type !== 'start') return refuseFirst(plan, operation, inspecting, admission, budget)
-  if (plan.timed) return new TimedFirst(plan, operation, inspecting, admission, budget).run()
-  return inspecting
-    ? inspectUntimed(plan, operation, admission, budget)
-    : runUntimed(plan, operation, admission, budget)
+  if (admission.type !== 'start') return refuseFirst(plan, operation, inspector, admission, budget)
+  if (plan.timed) return new TimedFirst(plan, operation, inspector, admission, budget).run()
+  return runUntimed(plan, operation, inspector, admission, budget)
 }
 
 function refuseFirst(
   plan: Plan,
   operation: Operation<unknown>,
-  inspecting: boolean,
+  inspector: Inspector | null,
   admission: Exclude<Admission, Start>,
   budget: Budget | undefined,
 ): Promise<unknown> {
-  if (admission.type === 'stop' && !inspecting) return rejected(new FirstRefusal(plan, admission).rejection())
+  if (admission.type === 'stop' && inspector === null) return rejected(new FirstRefusal(plan, admission).rejection())
   const attempt = new Attempt(plan, null, 1, 1, 'retry')
   attempt.budget = budget
   attempt.request = plan.firstGates.request
   if (admission.decision !== undefined) attempt.decision = admission.decision
-  return Call.open(plan, operation, undefined, inspecting, (call) => call.beginWith(attempt, admission))
+  return Call.open(plan, operation, undefined, inspector, (call) => call.beginWith(attempt, admission))
 }
 
 const RESOLVED = Promise.resolve()
@@ -71,45 +68,31 @@ function rejected(error: Error): Promise<never> {
 function runUntimed(
   plan: Plan,
   operation: Operation<unknown>,
+  inspector: Inspector | null,
   start: Start,
   budget: Budget | undefined,
 ): Promise<unknown> {
-  const startTick = plan.environment.turnTick()
+  const started = startOf(plan, inspector)
   const failed = (error: unknown): unknown => {
     const { environment } = plan
-    const first = Attempt.first(plan, start, budget, environment.msOf(startTick))
+    const first = Attempt.first(plan, start, budget, environment.msOf(started))
     first.end('failure', error, environment.exactMs())
-    return new Call(plan, operation, first).afterFirstFailure()
+    const call = new Call(plan, operation, first)
+    if (inspector !== null) call.session = new Session(call, undefined, inspector, first.startMs)
+    return call.afterFirstFailure()
   }
   const outcome = outcomeOf(operation, new Context(plan, FIRST, undefined, null))
-  const quiet = plan.firstGates.quietSuccess(start, budget)
+  const quiet = inspector === null ? plan.firstGates.quietSuccess(start, budget) : undefined
   if (quiet !== undefined) return outcome.then(quiet, failed)
   return outcome.then((value) => {
-    plan.firstGates.succeeded(start, budget, plan.environment.msOf(startTick))
-    return value
+    const startMs = plan.environment.msOf(started)
+    const endMs = inspector === null ? 0 : plan.environment.exactMs()
+    plan.firstGates.succeeded(start, budget, startMs)
+    return inspector === null ? value : inspector.firstSucceeded(value, plan, start, startMs, endMs)
   }, failed)
 }
 
-function inspectUntimed(
-  plan: Plan,
-  operation: Operation<unknown>,
-  start: Start,
-  budget: Budget | undefined,
-): Promise<unknown> {
-  const { environment } = plan
-  const startMs = environment.exactMs()
-  return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(
-    (value) => {
-      const endMs = environment.exactMs()
-      plan.firstGates.succeeded(start, budget, startMs)
-      return inspectedSuccess(value, successTimeline(plan, start, startMs, endMs))
-    },
-    (error: unknown) => {
-      const first = Attempt.first(plan, start, budget, startMs)
-      first.end('failure', error, environment.exactMs())
-      const call = new Call(plan, operation, first)
-      call.session = new Session(call, undefined, true, first.startMs)
-      return call.afterFirstFailure()
-    },
-  )
+/** On the monotonic clock: of the turn, in whole milliseconds, or exact where somebody looks. */
+function startOf({ environment }: Plan, inspector: Inspector | null): number {
+  return inspector === null ? environment.turnTick() : environment.clock.monotonicMs()
 }

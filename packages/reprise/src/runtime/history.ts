@@ -2,7 +2,6 @@
  * The attempts of a call, newest first, as the objects that ran them; records are made when a timeline is asked for.
  * Imports core and types.
  */
-import type { Start } from '../core/decide.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptResult } from '../core/words.js'
 import type { Plan } from './plan.js'
@@ -28,38 +27,6 @@ export function timelineFrom(parts: TimelineParts, notes = parts.plan.notes): Ti
   const { key, policy } = plan
   const attempts = recordsOf(history)
   return Object.freeze({ key, policy, notes, attempts, stopReason, budgetReason, totalDelayMs, elapsedMs })
-}
-
-/** Of a call whose first attempt has succeeded: no object is made but what the timeline consists of. */
-export function successTimeline(plan: Plan, { decision, breaker }: Start, startMs: number, endMs: number): Timeline {
-  const { key, policy, notes } = plan
-  const record: AttemptRecord = Object.freeze({
-    attempt: 1,
-    launch: 1,
-    kind: 'retry',
-    hedge: false,
-    startMs,
-    endMs,
-    delayBeforeMs: 0,
-    parkedMs: 0,
-    outcome: 'success',
-    won: true,
-    error: undefined,
-    budget: policy.budget?.name,
-    budgetAllowed: decision.allowed,
-    budgetReason: decision.reason,
-    breaker,
-  })
-  return Object.freeze({
-    key,
-    policy,
-    notes,
-    attempts: Object.freeze([record]),
-    stopReason: undefined,
-    budgetReason: undefined,
-    totalDelayMs: 0,
-    elapsedMs: Math.max(0, endMs - startMs),
-  })
 }
 
 /** When the first attempt started; 0 if there was none. */

@@ -1,7 +1,9 @@
 /**
  * What `inspect` resolves to: a plain record. Imports types only.
  */
+import type { Start } from '../core/decide.js'
 import type { Timeline } from '../core/timeline.js'
+import type { Plan } from './plan.js'
 import type { TimelineSource } from './rejection.js'
 
 /** How a call went: its value or its error, and its timeline. */
@@ -22,13 +24,12 @@ export type Inspection<T> =
     }
 
 /**
- * The timeline is made here and not when it is read: a property that makes it would have to be an own one, for whoever
- * spreads or clones the record, and that costs more than the timeline.
+ * What a call of `inspect` does otherwise than one of `run`. `INSPECTOR` is the only one; calls are handed it, so that a
+ * bundle of `retry` holds none of it.
  */
-export function inspectedSuccess(value: unknown, timeline: Timeline): Inspection<unknown> {
-  return { ok: true, value, timeline }
-}
-
-export function inspectedFailure(error: unknown, source: TimelineSource): Inspection<unknown> {
-  return { ok: false, error, timeline: source.timeline() }
+export interface Inspector {
+  /** What the promise resolves to where there was no call but its first attempt. */
+  firstSucceeded(value: unknown, plan: Plan, start: Start, startMs: number, endMs: number): Inspection<unknown>
+  succeeded(value: unknown, source: TimelineSource): Inspection<unknown>
+  failed(error: unknown, source: TimelineSource): Inspection<unknown>
 }

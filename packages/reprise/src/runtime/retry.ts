@@ -17,6 +17,7 @@ export type RetryOptions = Omit<CallOptions, 'policy'> &
   Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode' | 'strictKeys'>
 
 const KEY = 'retry'
+const IN_POLICY = 'it belongs to the policy: `retry(operation, policy, options)`'
 
 /** There are no keys, so there are no policies by key: what a policy does not say is the default. */
 const policies = (): GivenPolicies => ({
@@ -56,7 +57,7 @@ export function retry<T>(
       lastBare = plan.bare ? plan : undefined
       lastPolicy = policy
     }
-    return startCall(plan, operation, options?.signal, false) as Promise<T>
+    return startCall(plan, operation, options?.signal, null) as Promise<T>
   } catch (error) {
     return Promise.reject(error)
   }
@@ -79,5 +80,5 @@ function bookFor(options: RetryOptions): PlanBook {
 
 /** The key says nothing, so a breaker without a key of its own belongs to its policy object. */
 function makeBook(options: RetryOptions): PlanBook {
-  return new PlanBook(environmentOf(options, 'retry'), policies(), true)
+  return new PlanBook(environmentOf(options, 'retry', IN_POLICY), policies(), true)
 }

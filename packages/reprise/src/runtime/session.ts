@@ -5,6 +5,7 @@
 import type { Timer } from '../core/time.js'
 import type { Attempt } from './attempt.js'
 import type { Call } from './call.js'
+import type { Inspector } from './inspection.js'
 import type { Parking } from './parking.js'
 import type { Race } from './race.js'
 
@@ -24,7 +25,7 @@ export class Session implements Timer, WheelLinks, AbortListener {
   wheelDue = 0
   readonly signal: AbortSignal | undefined
   /** The promise resolves to an inspection instead of settling as the call does. */
-  readonly inspecting: boolean
+  readonly inspector: Inspector | null
   readonly callId: number
   readonly startedMs: number
   readonly deadlineAtMs: number | null
@@ -32,24 +33,37 @@ export class Session implements Timer, WheelLinks, AbortListener {
   race: Race | null = null
   parking: Parking | null = null
   private readonly call: Call
+  /** The call begins with it. */
+  private readonly isNew: boolean
 
   /**
    * `startedMs` is given by a call that has begun before it needed a session, and `begunMs`, what its deadline counts from,
    * if that is not the same.
    */
-  constructor(call: Call, signal: AbortSignal | undefined, inspecting: boolean, startedMs?: number, begunMs?: number) {
+  constructor(
+    call: Call,
+    signal: AbortSignal | undefined,
+    inspector: Inspector | null,
+    startedMs?: number,
+    begunMs?: number,
+  ) {
     const { environment, policy } = call.plan
     this.call = call
     this.signal = signal
-    this.inspecting = inspecting
+    this.inspector = inspector
     this.callId = environment.observed ? nextCallId() : 0
+    this.isNew = startedMs === undefined
     this.startedMs = startedMs ?? environment.stretchMs()
     this.deadlineAtMs = policy.timeoutMs === undefined ? null : (begunMs ?? this.startedMs) + policy.timeoutMs
   }
 
   open(): void {
     if (this.signal !== undefined) listenTo(this.signal, this)
-    if (this.deadlineAtMs !== null) this.call.plan.environment.schedule(this, this.deadlineAtMs)
+    if (this.deadlineAtMs === null) return
+    const { environment, policy } = this.call.plan
+    // What is counted from the turn costs next to nothing if the call ends within it.
+    if (this.isNew && environment.countsFromTurn) environment.scheduleIn(this, policy.timeoutMs as number)
+    else environment.schedule(this, this.deadlineAtMs)
   }
 
   /** Leaves no timer, no listener and no place in line. */

@@ -5,20 +5,21 @@
 import { Call } from './call.js'
 import type { Operation } from './context.js'
 import { runBare, runFirst } from './first.js'
+import type { Inspector } from './inspection.js'
 import type { Plan } from './plan.js'
 import { expectSignal } from './signal-hub.js'
 
-/** `inspecting`: the promise resolves to an inspection and never rejects. */
+/** `inspector`: the promise resolves to an inspection and never rejects. */
 export function startCall(
   plan: Plan,
   operation: Operation<unknown>,
   signal: AbortSignal | undefined,
-  inspecting: boolean,
+  inspector: Inspector | null,
 ): Promise<unknown> {
   if (!plan.light || signal !== undefined) {
-    return Call.open(plan, operation, signal, inspecting, (call) => call.begin(undefined))
+    return Call.open(plan, operation, signal, inspector, (call) => call.begin(undefined))
   }
-  return plan.bare && !inspecting ? runBare(plan, operation) : runFirst(plan, operation, inspecting)
+  return plan.bare && inspector === null ? runBare(plan, operation) : runFirst(plan, operation, inspector)
 }
 
 /** `key`: of executors, whose first argument it is. */

@@ -16,8 +16,6 @@ class SystemClock implements Clock, TurnListener {
   #wheel: TimerWheel | undefined
   #handle: ReturnType<typeof setTimeout> | undefined
   readonly #turn = new TurnTime(monotonic, this)
-  /** Nothing is scheduled, but within a burst of calls something soon will be: the timer is let go of at the turn's end. */
-  #letsGoLater = false
   #microtasks = 0
 
   wallMs(): number {
@@ -51,7 +49,6 @@ class SystemClock implements Clock, TurnListener {
 
   ended(): void {
     this.#wheel?.forgetDeferred()
-    if (this.#letsGoLater) this.#hold(false)
   }
 
   cancel(timer: Timer): void {
@@ -78,19 +75,14 @@ class SystemClock implements Clock, TurnListener {
           wheel.advance()
         }, delayMs)
       },
-      hold: (alive) => this.#hold(alive),
+      hold: (alive) => {
+        // In a browser a timer is a number, and keeps nothing alive.
+        if (typeof this.#handle !== 'object') return
+        if (alive) this.#handle.ref()
+        else this.#handle.unref()
+      },
     })
     return wheel
-  }
-
-  #hold(alive: boolean): void {
-    const handle = this.#handle
-    const letsGoLater = this.#letsGoLater
-    this.#letsGoLater = !alive && this.#turn.shares
-    // In a browser a timer is a number, and keeps nothing alive.
-    if (typeof handle !== 'object' || this.#letsGoLater || (alive && letsGoLater)) return
-    if (alive) handle.ref()
-    else handle.unref()
   }
 }
 

@@ -9,8 +9,7 @@ import { type AsyncScope, captureScope } from './async-context.js'
 import { Attempt } from './attempt.js'
 import { Call, type Settle } from './call.js'
 import { Context, FIRST, type Limited, type Operation, outcomeOf } from './context.js'
-import { successTimeline } from './history.js'
-import { inspectedSuccess } from './inspection.js'
+import type { Inspector } from './inspection.js'
 import type { Plan } from './plan.js'
 import { isDeferred, type WheelLinks } from './timer-wheel.js'
 
@@ -20,7 +19,7 @@ export class TimedFirst implements Timer, WheelLinks, Limited {
   wheelDue = 0
   private readonly plan: Plan
   private readonly operation: Operation<unknown>
-  private readonly inspecting: boolean
+  private readonly inspector: Inspector | null
   private readonly start: Start
   private readonly budget: Budget | undefined
   /** Whole milliseconds of the turn; the exact time where somebody looks. */
@@ -36,17 +35,17 @@ export class TimedFirst implements Timer, WheelLinks, Limited {
   constructor(
     plan: Plan,
     operation: Operation<unknown>,
-    inspecting: boolean,
+    inspector: Inspector | null,
     start: Start,
     budget: Budget | undefined,
   ) {
     const { environment, policy } = plan
     const { timeoutMs } = policy
-    this.isTick = !inspecting && environment.countsFromTurn
+    this.isTick = inspector === null && environment.countsFromTurn
     this.started = this.isTick ? environment.turnTick() : environment.exactMs()
     this.plan = plan
     this.operation = operation
-    this.inspecting = inspecting
+    this.inspector = inspector
     this.start = start
     this.budget = budget
     this.context = new Context(plan, FIRST, undefined, timeoutMs === undefined ? null : this)
@@ -99,10 +98,10 @@ export class TimedFirst implements Timer, WheelLinks, Limited {
     if (this.abandoned !== undefined) return this.abandoned.release()
     const { plan, start, budget } = this
     plan.environment.cancel(this)
-    const { startMs, inspecting } = this
-    const endMs = inspecting ? plan.environment.exactMs() : 0
+    const { startMs, inspector } = this
+    const endMs = inspector === null ? 0 : plan.environment.exactMs()
     plan.firstGates.succeeded(start, budget, startMs)
-    this.resolve?.(inspecting ? inspectedSuccess(value, successTimeline(plan, start, startMs, endMs)) : value)
+    this.resolve?.(inspector === null ? value : inspector.firstSucceeded(value, plan, start, startMs, endMs))
     this.scope?.emitDestroy()
   }
 
@@ -125,7 +124,7 @@ export class TimedFirst implements Timer, WheelLinks, Limited {
     // Only to be aborted: else a call that waits for its retry would keep the whole of this.
     if (running) attempt.context = this.context
     call.attach(this.scope, this.resolve as Settle, this.reject as Settle)
-    call.takeOver(attempt, begunMs, running, this.inspecting)
+    call.takeOver(attempt, begunMs, running, this.inspector)
     return call
   }
 }
