@@ -2,8 +2,8 @@
  * All timeouts and waits of a process behind one host timer: a hierarchical wheel with slots of 1, 64, 64² … ms.
  * Schedule and cancel are O(1) and allocate nothing: the links live on the timer itself. A timer never fires early.
  *
- * Invariants: `current` is the last tick that was processed; every scheduled timer sits in the slot of its due tick at
- * the lowest level that reaches it; a slot of level n > 0 is spread over the lower levels when its first tick comes.
+ * Invariants: `current` is the last tick that was processed; every scheduled timer that is not deferred sits in the slot
+ * of its due tick at the lowest level that reaches it; deferred ones sit in none until the turn ends; a slot of level n > 0 is spread over the lower levels when its first tick comes.
  * The host timer is armed for a moment no later than the next slot with something in it, and keeps the process alive
  * only while something is scheduled. Imports core only.
  */
