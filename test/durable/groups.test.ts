@@ -162,9 +162,15 @@ describe.each<[string, () => Promise<Ledger>]>([
     await makeTally(ledger, RUN, 1)
     const options = { onInterrupt: 'fail', group: { ...tallyGroup(RUN), classes: ['undecided'] } } as const
     const first = await process()
-    const hold = first.task('member', FAST, (_input: null) => new Promise<void>(() => undefined), options)
+    // A task that is claimed, and whose function has not been called when the process stops, is not undecided.
+    let hasBegun = false
+    const holding = (_input: null): Promise<void> => {
+      hasBegun = true
+      return new Promise(() => undefined)
+    }
+    const hold = first.task('member', FAST, holding, options)
     await hold.start(null, { id: 'a' })
-    await until(async () => (await ledger.list({ ...SCOPE, statuses: ['running'] })).length === 1)
+    await until(() => hasBegun)
     await first.stop()
     await expectTally({ undecided: 1 })
     const second = await process()
