@@ -65,7 +65,7 @@ async function add(first: number, count: number): Promise<void> {
 const claim = (
   limit = 5,
   decide: (task: TaskRecord, view: View) => Decided<string> = begun,
-): Promise<readonly string[]> => ledger.claim({ queues: [QUEUE], limit }, decide)
+): Promise<readonly string[]> => ledger.claim({ queues: [QUEUE], limit, isUngated: true }, decide)
 
 async function rows(status: string): Promise<Record<string, unknown>[]> {
   const { rows: found } = await admin.query<Record<string, unknown>>(
@@ -125,6 +125,14 @@ describe('a claim of fresh tasks that decides as the one before', () => {
     await claim(2, once)
     expect(ids).toEqual(['t004', 't002'])
   })
+})
+
+it('a claim that may ask a budget is decided first, whatever was decided before', async () => {
+  await learn()
+  await add(2, 2)
+  names.length = 0
+  await ledger.claim({ queues: [QUEUE], limit: 2 }, begun)
+  expect(names).not.toContain('reprise_claimAtOnce')
 })
 
 describe('a claim that decides otherwise than the one before', () => {

@@ -123,6 +123,7 @@ export interface DueRequest {
   readonly gates?: readonly string[];
   readonly runs?: readonly string[];
   readonly except?: readonly TaskKey[];
+  readonly isUngated?: boolean;
   readonly onFull?: (queue: string) => void;
 }
 

@@ -86,6 +86,11 @@ export function isShared({ conductor }: Definition): boolean {
   return conductor === undefined || conductor.fence === null
 }
 
+/** No gate is asked before an attempt. */
+export function asksNothing({ policy }: Definition): boolean {
+  return policy.budget === undefined && policy.breaker === undefined
+}
+
 /** The run that has to be named in a transaction which may begin an attempt of these tasks. */
 export function runsOf(definition: Definition): readonly string[] {
   return isShared(definition) ? [] : [definition.scope]

@@ -16,7 +16,7 @@ import { ruleOf } from './allotment.js'
 import { type AvoidedPorts, AvoidedRetries } from './avoided-retries.js'
 import { ClaimedShare } from './claimed-share.js'
 import type { Claimed, Seated } from './claimed.js'
-import { type Definition, isConducted, runsOf } from './definition.js'
+import { asksNothing, type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
 import type { Holds } from './holds.js'
@@ -201,14 +201,14 @@ export class DueTasks implements Timer {
     const together = Math.max(...queues.map(({ batch }) => batch?.most ?? 1))
     const limit = Math.min(slots.free, Math.max(1, Math.floor(MAX_BATCH / together)))
     const limits = queues.flatMap(({ queue, most }) => (most === undefined ? [] : queueKey(queue)))
-    const asked = [...definitions.values()].flatMap((definition) => gates.keysOf(definition))
-    const gateKeys = [...new Set([...asked, ...limits])].toSorted()
-    const runs = [...new Set([...definitions.values()].flatMap(runsOf))]
+    const all = [...definitions.values()]
+    const gateKeys = [...new Set([...all.flatMap((one) => gates.keysOf(one)), ...limits])].toSorted()
+    const [runs, isUngated] = [[...new Set(all.flatMap(runsOf))], all.every(asksNothing)]
     const { mark } = holds
     const onFull = (queue: string): void => {
       if (!holds.full(queue, queueKey(queue), mark)) this.again = true
     }
-    const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
+    const request = { queues, limit, gates: gateKeys, runs, except: this.except(), isUngated, onFull }
     slots.take(limit)
     try {
       const batches = new OpenBatches()

@@ -161,6 +161,13 @@ export interface DueRequest {
    */
   readonly except?: readonly TaskKey[]
   /**
+   * The deciding function asks nothing that remembers what it has granted: no budget, no breaker. A store may write what it
+   * is going to decide before it is called, and call it again if it decides otherwise.
+   * @default false
+   * @example { isUngated: true }
+   */
+  readonly isUngated?: boolean
+  /**
    * Called after the commit for every limited queue that has no place left.
    * @default nobody is told
    * @example { onFull: (queue) => console.log(`${queue} is full`) }

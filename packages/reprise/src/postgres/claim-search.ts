@@ -16,10 +16,10 @@ export function onlyPlain({ queues }: DueRequest): QueueRef | undefined {
   return isLimited(ref) || isBatched(ref) || ref.ranks !== undefined ? undefined : ref
 }
 
-/** The same, if nothing else is locked and no task is left out. */
+/** The same, if nothing is asked or locked beside it, and no task is left out. */
 export function onlyFresh(request: DueRequest): QueueRef | undefined {
-  const { gates = [], runs = [], except = [] } = request
-  return gates.length + runs.length + except.length === 0 ? onlyPlain(request) : undefined
+  const { gates = [], runs = [], except = [], isUngated } = request
+  return isUngated && gates.length + runs.length + except.length === 0 ? onlyPlain(request) : undefined
 }
 
 /** `from`: the due time from which on fresh tasks of a single queue are looked for. */

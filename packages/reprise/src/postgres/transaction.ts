@@ -25,7 +25,7 @@ import { writeStatement, writeValues } from './write-statement.js'
 import { type Noted, notedOf, type Turn, type Writers } from './writers.js'
 
 /** Tasks that were claimed before it was decided, and have to be given back. */
-export interface ClaimedInVain {
+export interface UnwantedClaim {
   readonly pks: readonly number[]
   /** Since when each was due. */
   readonly dueAtMs: readonly number[]
@@ -67,7 +67,7 @@ export class Transaction {
   private from = NO_FLOOR
   /** How the tasks of a claim begin that is decided after it is written. */
   private start: UsualStart | undefined = undefined
-  inVain: ClaimedInVain | undefined = undefined
+  unwanted: UnwantedClaim | undefined = undefined
 
   constructor(parts: TransactionParts, units: readonly Unit[], quick: boolean, lane: number) {
     this.parts = parts
@@ -211,7 +211,7 @@ export class Transaction {
     const [unit] = this.units as [Unit]
     const { start } = this
     for (const ref of this.request?.queues ?? []) this.parts.claims.usual.forget(ref)
-    if (start !== undefined && pks.length > 0) this.inVain = { pks, dueAtMs, start }
+    if (start !== undefined && pks.length > 0) this.unwanted = { pks, dueAtMs, start }
     unit.decidesFirst = true
     if (!this.refused.has(unit)) this.giveBack(unit)
   }

@@ -10,7 +10,7 @@ import { LedgerError } from '../ledger/errors.js'
 import { ClaimMemory } from './claim-memory.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS, StaleRead } from './failures.js'
 import { pause } from './pause.js'
-import { type ClaimedInVain, Transaction, type TransactionParts } from './transaction.js'
+import { type UnwantedClaim, Transaction, type TransactionParts } from './transaction.js'
 import { Unit, type Work } from './unit.js'
 
 export interface WriteQueueParts extends Omit<TransactionParts, 'claims'> {
@@ -111,14 +111,14 @@ export class WriteQueue {
     } catch (error) {
       await this.recover(transaction, error)
     }
-    if (transaction.inVain !== undefined) await this.giveBack(transaction, transaction.inVain)
+    if (transaction.unwanted !== undefined) await this.giveBack(transaction, transaction.unwanted)
   }
 
   /**
    * Tasks that were claimed, and do not begin here: before the claim is made again. However long it takes, since this
    * process lives, and nobody else would take them.
    */
-  private async giveBack(transaction: Transaction, { pks, dueAtMs, start }: ClaimedInVain): Promise<void> {
+  private async giveBack(transaction: Transaction, { pks, dueAtMs, start }: UnwantedClaim): Promise<void> {
     const { connections, sql, name } = this.parts
     const values = [pks, dueAtMs, start.owner, start.current]
     for (let failures = 1; ; failures++) {
