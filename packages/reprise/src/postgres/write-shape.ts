@@ -113,9 +113,9 @@ export const PARTS = {
 export type PartName = keyof typeof PARTS
 export type Part<N extends PartName> = { readonly [C in keyof (typeof PARTS)[N]]: ColumnValue }
 export type Parts = { readonly [N in PartName]: readonly Part<N>[] }
-export type ColumnValue = number | string | null
+type ColumnValue = number | string | null
 
-export const PART_NAMES = Object.keys(PARTS) as PartName[]
+const NAMES = Object.keys(PARTS) as PartName[]
 
 /**
  * Columns in groups of which most batches have one value for all rows: a group that has is sent as values instead of arrays.
@@ -170,7 +170,7 @@ export interface WriteShape {
 }
 
 export function shapeOf(parts: Parts): WriteShape {
-  const present = PART_NAMES.filter((name) => parts[name].length > 0)
+  const present = NAMES.filter((name) => parts[name].length > 0)
   const single = present.every((name) => parts[name].length === 1)
   const shapes = present.map((name) => ({ name, rows: parts[name], mask: single ? 0 : maskOf(name, parts[name]) }))
   return { parts: shapes, single }
@@ -206,7 +206,7 @@ export function commonColumns({ name, mask }: PartShape): ReadonlySet<string> {
   return known
 }
 
-const COLUMNS = new Map(PART_NAMES.map((name) => [name, Object.entries<ColumnType>(PARTS[name])]))
+const COLUMNS = new Map(NAMES.map((name) => [name, Object.entries<ColumnType>(PARTS[name])]))
 
 export function columnsOf(name: PartName): readonly (readonly [string, ColumnType])[] {
   return COLUMNS.get(name) ?? []
