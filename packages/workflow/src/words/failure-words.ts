@@ -3,9 +3,6 @@ import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 
-/** The name of the error of an item whose work conflicts with what was merged before it. */
-export const MERGE_CONFLICT = 'MergeConflictError'
-
 const MAX_TEXT = 300
 
 const DAMAGED = '(the record of this failure is invalid)'

@@ -5,8 +5,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { DurableContext, Json } from 'reprise/durable'
+import { MERGE_CONFLICT } from '../state/merge-conflict.js'
 import { stateErrorOf } from '../state/state-error.js'
-import { MERGE_CONFLICT } from '../words/failure-words.js'
 
 /** An attempt of one item, or of a batch. */
 export interface WorkRequest {

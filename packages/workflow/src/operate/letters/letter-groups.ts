@@ -4,7 +4,7 @@
  */
 import type { DeadLetter, Ledger, LetterClosing, Scope } from 'reprise/durable'
 import type { LetterCountFilter, LetterPattern, LetterTotals } from 'reprise/internal'
-import { MERGE_CONFLICT } from '../../words/failure-words.js'
+import { MERGE_CONFLICT } from '../../state/merge-conflict.js'
 import { foundLetters, type LetterSelection } from './letter-pages.js'
 import { isMergeConflict, type LetterKind, placeOfScope, retryAdvice } from './letter-view.js'
 

@@ -13,8 +13,8 @@ import {
 } from 'reprise/durable'
 import { ANY_JSON, fields, shapeFaults, TEXT } from 'reprise/internal'
 import type { ItemInput } from '../../run/map/item-steps.js'
+import { MERGE_CONFLICT } from '../../state/merge-conflict.js'
 import { retryStateOf } from '../../view/retry-state.js'
-import { MERGE_CONFLICT } from '../../words/failure-words.js'
 
 /** `item` of a map, `step` of a run, `task` of a program, or the `on_item_error` of an item. */
 export type LetterKind = 'item' | 'step' | 'task' | 'on_item_error'
