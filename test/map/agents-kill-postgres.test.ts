@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
 import { keepIn } from '../workflow/cli-fixture.js'
-import { killAgents, SHORT_CAMPAIGN } from './killed-agents.js'
+import { killAgents, SHORT_CAMPAIGN } from './agents-campaign.js'
 
 const seed = Number(process.env['SEED'] ?? 11)
 

@@ -3,7 +3,7 @@
  * with SEED=2. The whole campaign is `npm run crash:maps`. Needs a build.
  */
 import { expect, test } from 'vitest'
-import { killAgents, SHORT_CAMPAIGN } from './killed-agents.js'
+import { killAgents, SHORT_CAMPAIGN } from './agents-campaign.js'
 
 const seed = Number(process.env['SEED'] ?? 3)
 

@@ -1,5 +1,6 @@
 /** The figures of a campaign with agents, and their section of a page. Imports the campaign's types. */
-import type { AgentsCampaign, KilledAgentsSums } from './killed-agents.js'
+import type { AgentsCampaign } from './agents-campaign.js'
+import type { KilledAgentsSums } from './killed-agents.js'
 
 export interface MeasuredCampaign {
   readonly store: 'SQLite' | 'PostgreSQL'

@@ -11,7 +11,7 @@ import { withSection } from '../crash/results-page.js'
 import { PostgresServer } from '../postgres/server.js'
 import { keepIn } from '../workflow/cli-fixture.js'
 import { figuresOf, headingOf, sectionOf } from './campaign-page.js'
-import { killAgents } from './killed-agents.js'
+import { killAgents } from './agents-campaign.js'
 
 const PAGE = new URL('../crash/RESULTS.md', import.meta.url)
 
