@@ -38,7 +38,7 @@ export function requestAt(now: number, attempt: number, details: Details = {}): 
 }
 
 export function stateAt(now: number, { rate = 1, waste = 5, fastShare, worth = 1 }: Knowledge = {}): object {
-  const window = fastShare === undefined ? { fastShare: 1, spells: 0 } : { fastShare, spells: 16 }
+  const window = fastShare === undefined ? { fastShare: 1, spells: 0 } : { fastShare, spells: 8 }
   // As often as retries help, so that they are worth that much.
   const help = 0.6 * Math.sqrt(worth)
   return {

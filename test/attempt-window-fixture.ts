@@ -10,7 +10,7 @@ export const SLOW = 0.5
 export const UNLIMITED = 1000
 
 /** A window that knows how often answers are fast, with attempts that started at 0. */
-export const windowOf = (fastShare: number, inFlight: number, spells = 16): AttemptWindow => {
+export const windowOf = (fastShare: number, inFlight: number, spells = 8): AttemptWindow => {
   const window = new AttemptWindow()
   window.restore({ fastShare, spells })
   for (let i = 0; i < inFlight; i++) window.started(0)
@@ -29,7 +29,7 @@ export const fill = (window: AttemptWindow, now: number): number => {
 /** A window that knows that answers are fast, and which shares of the attempts are not; attempts that started at 0. */
 export const knowing = (shares: Partial<UsualAnswersState>, inFlight: number): AttemptWindow => {
   const window = new AttemptWindow()
-  window.restore({ fastShare: 1, spells: 16, ...shares })
+  window.restore({ fastShare: 1, spells: 8, ...shares })
   for (let i = 0; i < inFlight; i++) window.started(0)
   return window
 }

@@ -338,13 +338,13 @@ describe('two keys with the recommended settings', () => {
         clock,
       ),
     )
-    // A new budget has credit for one retry, which fails too.
+    // A new budget has credit and a token for one retry, which fails too. Each success gives a fifth of the next token.
     await clock.advance(500)
     expect([...started].sort()).toEqual(['a', 'a', 'b', 'b'])
-    await executor.run('a', () => 'x')
+    for (let i = 0; i < 5; i++) await executor.run('a', () => 'x')
     await turn()
     expect(calls.map(({ state }) => state)).toEqual(['fulfilled', 'pending'])
-    await executor.run('b', () => 'x')
+    for (let i = 0; i < 5; i++) await executor.run('b', () => 'x')
     await turn()
     expect(calls[1]?.state).toBe('fulfilled')
   })

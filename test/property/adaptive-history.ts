@@ -160,10 +160,10 @@ export class AdaptiveHistory {
     return this.rate.perSecond(this.now)
   }
 
-  /** A tenth of a second's calls or one; up to five for a client with few calls whose retries have helped. */
+  /** A tenth of a second's calls or one; up to four for a client with few calls whose retries have helped. */
   get mostCredit(): number {
     const { callsPerSecond } = this
-    return Math.max(1, 0.1 * callsPerSecond, callsPerSecond < 1 ? Math.min(5, this.helpedInARow) : 0)
+    return Math.max(1, 0.1 * callsPerSecond, callsPerSecond < 1 ? Math.min(4, this.helpedInARow) : 0)
   }
 
   /** The waiters that are certainly still in line, of first attempts or of retries. */
@@ -239,7 +239,7 @@ export class AdaptiveHistory {
 
   private launched(request: BudgetRequest, way: Way): void {
     const { mostCredit, now } = this
-    const isFresh = now - this.lastFastMs <= 2 * this.patienceMs || this.helpedInARow >= 2
+    const isFresh = now - this.lastFastMs <= this.patienceMs || (this.callsPerSecond < 1 && this.helpedInARow > 0)
     this.events.push({ type: 'launch', way, mostCredit, isFresh })
     this.running.push({ request, way, startMs: now })
     this.lastStartMs = now

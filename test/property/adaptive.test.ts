@@ -60,7 +60,7 @@ describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and stri
     )
   })
 
-  it('allows no retry more than two patiences after the last fast success, unless retries were proven to help', () => {
+  it('allows no retry more than a patience after the last fast success, unless retries have helped a client with few calls', () => {
     fc.assert(
       fc.property(history, (actions) => {
         for (const { isFresh } of paidIn(new AdaptiveHistory(options).play(actions).events)) expect(isFresh).toBe(true)
@@ -68,10 +68,10 @@ describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and stri
     )
   })
 
-  it('wastes no more retries than five, a fifth of the successes and the probes', () => {
+  it('wastes no more retries than four, a fifth of the successes and the probes', () => {
     fc.assert(
       fc.property(history, (actions) => {
-        let tokens = 5
+        let tokens = 4
         for (const event of new AdaptiveHistory(options).play(cheap(actions)).events) {
           if (event.type === 'unused') tokens++
           else if (event.type === 'success') tokens += 0.2 + (event.returns ? 1 : 0)
@@ -203,13 +203,13 @@ describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and stri
         const run = new AdaptiveHistory(options)
         run.play(actions, () => {
           const { waste, rate, window, worth } = run.budget.snapshot()
-          for (const number of numbersIn({ waste, rate, window, worth })) expect(number).toSatisfy(Number.isFinite)
+          const numbers = numbersIn({ waste, rate, window, worth })
+          const shares = numbersIn({ worth, fastShare: window.fastShare }) as number[]
+          const isWrong = (number: unknown): boolean => !Number.isFinite(number)
+          const isNoShare = (share: number): boolean => share < -TOLERANCE || share > 1 + TOLERANCE
+          // One comparison for all of them: it is made after every action.
+          expect([numbers.filter(isWrong), shares.filter(isNoShare), waste >= -TOLERANCE]).toEqual([[], [], true])
           expect(run.budget.wakeAtMs()).not.toBeNaN()
-          expect(waste).toBeGreaterThanOrEqual(-TOLERANCE)
-          for (const share of numbersIn({ worth, fastShare: window.fastShare })) {
-            expect(share).toBeGreaterThanOrEqual(-TOLERANCE)
-            expect(share).toBeLessThanOrEqual(1 + TOLERANCE)
-          }
           expect(worth.value).toBeGreaterThanOrEqual(0.01)
         })
       }),

@@ -77,6 +77,7 @@ describe('a budget that was idle for half a minute', () => {
 
   it('keeps a silence while attempts are in flight', () => {
     const budget = adaptiveBudget({ bulkhead: true })
+    budget.restore(stateAt(0, { fastShare: 1 }))
     const patient = { attemptTimeoutMs: 100_000 }
     budget.allowAttempt(requestAt(0, 1, patient))
     expect(budget.allowAttempt(requestAt(60_000, 1, patient)).allowed).toBe(false)
@@ -106,8 +107,8 @@ describe('a window of attempts', () => {
 
   it('reads a share of fast answers above 1 as 1', () => {
     const window = new AttemptWindow()
-    window.restore({ fastShare: 100, spells: 16 })
-    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
+    window.restore({ fastShare: 100, spells: 8 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 8 })
   })
 })
 

@@ -215,7 +215,7 @@ describe('a dependency that receives no attempts', () => {
   ])(
     'is probed by first attempts with %d ms left after one patience, later more seldom but in time to help them',
     (leftMs, intervals) => {
-      const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 0.1 })
+      const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 0.1, fastShare: 1 })
       fixture.firsts(1, { attemptTimeoutMs: 1000 })
       let startMs = fixture.now
       fixture.pass(500)

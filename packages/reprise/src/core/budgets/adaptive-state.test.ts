@@ -101,7 +101,7 @@ describe('a snapshot of an adaptive budget', () => {
     const fixture = new AdaptiveFixture({ bulkhead: true })
     fixture.budget.restore(STATE)
     const limits = { attemptTimeoutMs: 1000 }
-    fixture.firsts(3, limits)
+    fixture.firsts(4, limits)
     fixture.pass(250)
     expect(fixture.ask(1, limits).allowed).toBe(true)
     expect(fixture.ask(1, limits)).toEqual({ allowed: false, reason: 'no_slot' })
@@ -117,7 +117,7 @@ describe('a snapshot of an adaptive budget', () => {
     const fixture = new AdaptiveFixture({}, { waste: 1e9 })
     fixture.succeed()
     expect(fixture.retries()).toBe(1)
-    expect(fixture.waste).toBe(4)
+    expect(fixture.waste).toBe(3)
   })
 
   it('leaves attempts in line when it is restored', () => {

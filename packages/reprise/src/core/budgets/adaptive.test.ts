@@ -7,9 +7,9 @@ import { ADAPTIVE_REASONS, adaptiveBudget } from './adaptive.js'
 const NO_CREDIT = { allowed: false, reason: 'no_credit' }
 
 describe('an adaptive budget', () => {
-  it('starts with two waste tokens and credit for one retry', () => {
+  it('starts with a waste token and credit for one retry', () => {
     const budget = adaptiveBudget()
-    expect(budget.snapshot()).toMatchObject({ waste: 2, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
+    expect(budget.snapshot()).toMatchObject({ waste: 1, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
     expect([budget.inFlight, budget.parked, budget.maxParkMs, budget.wakeAtMs()]).toEqual([0, 0, 30_000, Infinity])
     expect(budget.allowAttempt(requestAt(1e9, 2))).toBe(ALLOWED)
     expect(budget.allowAttempt(requestAt(1e9, 2))).toEqual(NO_CREDIT)
@@ -100,7 +100,7 @@ describe('an adaptive budget', () => {
   })
 
   it.each([
-    [1, 5],
+    [1, 4],
     [10, 20],
     [100, 200],
   ])('at %d calls a second keeps at most %d tokens', (rate, most) => {
@@ -110,7 +110,7 @@ describe('an adaptive budget', () => {
   })
 
   it.each([
-    [0.25, 1.25],
+    [0.5, 2],
     [0.05, 1],
   ])('keeps at most its share of the tokens when retries are worth %d, but one: %d', (worth, most) => {
     const fixture = new AdaptiveFixture({}, { worth })
@@ -139,9 +139,9 @@ describe('an adaptive budget', () => {
   it('forgets what it has too much of when calls become fewer', () => {
     const fixture = new AdaptiveFixture({}, { rate: 100, waste: 150 })
     fixture.succeed(50)
-    fixture.pass(2 * PATIENCE_MS)
+    fixture.pass(PATIENCE_MS)
     expect(fixture.retries()).toBe(1)
-    expect(fixture.waste).toBeCloseTo(4)
+    expect(fixture.waste).toBeCloseTo(3)
   })
 
   it('takes as many tokens as the attempt costs but one credit, and returns as many', () => {
@@ -162,7 +162,7 @@ describe('an adaptive budget', () => {
     expect(fixture.waste).toBe(0)
     fixture.end(2, 'success', 1, { cost: 50 })
     expect(fixture.ask(2, { cost: Number.NaN })).toBe(ALLOWED)
-    expect(fixture.waste).toBeCloseTo(4)
+    expect(fixture.waste).toBeCloseTo(3)
   })
 
   it('denies a cost that the tokens do not cover', () => {
@@ -222,27 +222,33 @@ describe('a success mints credit', () => {
 
 describe('credit', () => {
   it.each([
-    [2 * PATIENCE_MS, 1],
-    [2 * PATIENCE_MS + 1, 0],
-  ])('%d ms after the last fast success is good for %d retries: two patiences', (ms, count) => {
+    [PATIENCE_MS, 1],
+    [PATIENCE_MS + 1, 0],
+  ])('%d ms after the last fast success is good for %d retries: one patience', (ms, count) => {
     const fixture = new AdaptiveFixture()
     fixture.succeed()
     fixture.pass(ms)
     expect(fixture.retries()).toBe(count)
   })
 
-  it('is good for longer after two retries in a row that helped', () => {
+  it('of a client with less than a call a second is good for longer after a retry that helped', () => {
     const fixture = new AdaptiveFixture()
     fixture.retry('success')
-    fixture.retry('success')
     fixture.pass(100 * PATIENCE_MS)
-    expect(fixture.retries()).toBeGreaterThanOrEqual(1)
+    expect(fixture.retries()).toBe(1)
+  })
+
+  it('of a client with more calls is good for no longer, however many retries helped', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 1e30, waste: 100 })
+    for (let i = 0; i < 4; i++) fixture.retry('success')
+    fixture.pass(PATIENCE_MS + 1)
+    expect(fixture.retries()).toBe(0)
   })
 
   it.each([
     [2, 2],
     [4, 4],
-    [9, 5],
+    [9, 4],
   ])('of a client with less than a call a second is kept for %d retries that helped in a row: %d', (helped, kept) => {
     const fixture = new AdaptiveFixture({}, { waste: 100 })
     for (let i = 0; i < helped; i++) fixture.retry('success')

@@ -6,7 +6,7 @@
  *
  * - First attempts are held only while the window of attempts in flight is closed or silent (attempt-window.ts), and only
  *   with `bulkhead`. They wait in line, and go before all retries.
- * - A retry or hedge needs one *credit*, which a fast success mints and which is worth nothing two patiences after the
+ * - A retry or hedge needs one *credit*, which a fast success mints and which is worth nothing one patience after the
  *   last one: as acks clock a sender, good answers let the next retry go. An outage mints none, however many calls fail.
  * - It also takes a *waste token*, and gets it back with a fast success. Each success deposits a fifth of a token times
  *   what retries are worth (retry-worth.ts), so retries that do not help soon end.
@@ -22,8 +22,9 @@ import { ALLOWED, isFirstLaunch } from '../gate.js'
 import { durationCheck, expectOptions, FLAG } from '../options.js'
 import type { DurationInput } from '../policy.js'
 import type { Random } from '../time.js'
-import { AttemptWindow, type AttemptWindowState, FAST_SHARE } from './attempt-window.js'
+import { AttemptWindow, type AttemptWindowState } from './attempt-window.js'
 import { CallRate, type CallRateState } from './call-rate.js'
+import { FAST_SHARE, FEW } from './evidence.js'
 import { costOf, expectNumber, numberCheck } from './numbers.js'
 import { RetryWorth, type RetryWorthState } from './retry-worth.js'
 import { type Place, type Waiter, WaitingLine } from './waiting-line.js'
@@ -67,26 +68,16 @@ type AdaptiveReason = (typeof ADAPTIVE_REASONS)[number]
 
 /** Tokens that a success deposits, and so the share of attempts that may be waste. */
 const DEPOSIT = 0.2
-/** Tokens that may be kept: what this many seconds of calls deposit, or a few for clients with few calls. */
+/** Tokens that may be kept: what this many seconds of calls deposit. */
 const WASTE_SECONDS = 10
-const FEW_TOKENS = 5
-/** Tokens before anything is known. */
-const FIRST_TOKENS = 2
-/** Credit that may be kept, as a share of a second's calls. */
-const CREDIT_SHARE = 0.1
-/** Patiences for which a fast success is evidence that the dependency is well. */
-const FRESH_PATIENCES = 2
-/** A client with fewer calls a second than this keeps up to a few credits once retries have been seen to help. */
+/** Share of the usual load that does not hurt: credit that may be kept, of a second's calls, and probes. */
+const HARMLESS = 0.1
+/** A client with fewer calls a second than this keeps up to a few credits for retries in a row that helped. */
 const FEW_CALLS = 1
-const FEW_CREDITS = 5
-/** Calls' time between two probes: a tenth of the usual load does not hurt. */
-const PROBE_CALLS = 10
 /** Jitter of probes: from half the interval to one and a half, so that many clients do not probe together. */
 const LEAST_JITTER = 0.5
-/** A client without a call for this long has one retry at once, like a new one: few calls are no load. */
-const IDLE_MS = 30_000
-/** The patience of a caller that gives no time limit. */
-const DEFAULT_PATIENCE_MS = 30_000
+/** The patience of a caller that gives no time limit. A client without a call for as long knows no more than a new one. */
+const LONG_MS = 30_000
 
 const denied = (reason: AdaptiveReason): Decision => Object.freeze({ allowed: false, reason })
 const NO_CREDIT = denied('no_credit')
@@ -106,7 +97,7 @@ export class AdaptiveBudget implements Budget {
   private worth = new RetryWorth()
   private readonly firsts = new WaitingLine()
   private readonly retries = new WaitingLine()
-  private waste = FIRST_TOKENS
+  private waste = 1
   /** One retry before anything is known, so that a program with a single call has one at once. */
   private credit = 1
   private lastFastMs = Infinity
@@ -116,7 +107,7 @@ export class AdaptiveBudget implements Budget {
   /** The request of the last probe, which paid nothing and gets nothing back. */
   private probed: BudgetRequest | undefined = undefined
   /** Of the caller that asked last. */
-  private patienceMs = DEFAULT_PATIENCE_MS
+  private patienceMs = LONG_MS
 
   constructor(options: AdaptiveBudgetOptions = {}) {
     expectOptions('adaptiveBudget', options, {
@@ -238,7 +229,7 @@ export class AdaptiveBudget implements Budget {
   private allowFirst(request: BudgetRequest, now: number): Decision {
     this.rate.count(now)
     const idleMs = now - this.window.lastStartMs
-    if (idleMs >= IDLE_MS && idleMs < Infinity) this.startAnew()
+    if (idleMs >= LONG_MS && idleMs < Infinity) this.startAnew()
     if (!this.bulkhead) return this.start(now)
     if (this.firsts.size === 0 && this.window.hasRoom(now, this.patienceMs)) return this.start(now)
     // A probe that is due need not stand in line first; and where nothing can park, no other probe would ever go.
@@ -294,7 +285,7 @@ export class AdaptiveBudget implements Budget {
   private probeAtMs(first: Pick<Waiter, 'deadlineMs' | 'joinedMs'> | undefined = this.firsts.peek()?.waiter): number {
     const { patienceMs } = this
     const { latest } = this.rate
-    const usualMs = latest === 0 ? patienceMs : Math.max(patienceMs, (PROBE_CALLS * 1000) / latest)
+    const usualMs = latest === 0 ? patienceMs : Math.max(patienceMs, 1000 / (HARMLESS * latest))
     const growingMs = first === undefined ? Infinity : patienceMs * 2 ** this.probes
     const spareMs = first === undefined ? Infinity : (first.deadlineMs - first.joinedMs - patienceMs) / 2
     const intervalMs = Math.min(usualMs, growingMs, Math.max(patienceMs, spareMs))
@@ -340,16 +331,15 @@ export class AdaptiveBudget implements Budget {
 
   private mostCredit(now: number): number {
     if (this.strict && this.retries.size === 0) return 0
-    const { worth } = this
-    if (now - this.lastFastMs > FRESH_PATIENCES * this.patienceMs && !worth.isProven) return 0
     const callsPerSecond = this.rate.perSecond(now)
-    const proven = callsPerSecond < FEW_CALLS ? Math.min(worth.helpedInARow, FEW_CREDITS) : 0
-    return Math.max(1, CREDIT_SHARE * callsPerSecond, proven)
+    const proven = callsPerSecond < FEW_CALLS ? Math.min(this.worth.helpedInARow, FEW) : 0
+    const isFresh = now - this.lastFastMs <= this.patienceMs
+    return isFresh ? Math.max(1, HARMLESS * callsPerSecond, proven) : proven
   }
 
   /** Never less than one: what is worth little is tried seldom, not never. */
   private mostWaste(now: number): number {
-    const most = Math.max(FEW_TOKENS, DEPOSIT * WASTE_SECONDS * this.rate.perSecond(now))
+    const most = Math.max(FEW, DEPOSIT * WASTE_SECONDS * this.rate.perSecond(now))
     return Math.max(1, this.worth.value * most)
   }
 
@@ -368,7 +358,7 @@ function patienceOf(request: BudgetRequest, startMs: number): number {
   const { attemptTimeoutMs } = request
   if (attemptTimeoutMs !== undefined) return attemptTimeoutMs
   const { deadlineMs } = request
-  return deadlineMs < Infinity ? Math.max(1, deadlineMs - startMs) : DEFAULT_PATIENCE_MS
+  return deadlineMs < Infinity ? Math.max(1, deadlineMs - startMs) : LONG_MS
 }
 
 /**

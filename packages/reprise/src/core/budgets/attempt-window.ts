@@ -8,41 +8,29 @@
  *   (usual-answers.ts): the window closes around what is in flight and the attempt that asks, so that a queue at the
  *   dependency does not become longer.
  * - A closed window widens while calls are held: with every fast answer, and with slow ones until most of a round take
- *   longer than when it closed. Then the window is cut, and waits longer before it widens again.
+ *   longer than when it closed. Then the window is cut, and waits for a round that is not slower before it widens again.
  * - No answer at all for half the patience, from more attempts than chance explains (usual-answers.ts, and partial-loss.ts
- *   where a part of the dependency is away): nothing starts but probes. If the silence outlasts the patience, the window opens again at half of what was in flight.
+ *   where a part of the dependency is away): nothing starts but probes.
+ *   If the silence outlasts the patience, the window opens again at half of what was in flight.
  * - A fast answer while no call is held removes the limit.
  *
  * Where fast answers are not usual, slow ones are no sign of trouble: only silence is. O(1) per event. Imports core only.
  */
 import { AnswerGap } from './answer-gap.js'
+import { FAST_SHARE, FEW, MEMORY } from './evidence.js'
 import { PartialLoss } from './partial-loss.js'
 import { UsualAnswers, type UsualAnswersState } from './usual-answers.js'
 
-/** Share of the patience within which an answer is fast. */
-export const FAST_SHARE = 0.25
 /** Share of the patience without any answer that means trouble. Dependencies with slow answers get a whole one. */
 const QUIET_SHARE = 0.5
-/** A late answer counts as this many patiences, since it would have taken at least one. */
-const LATE_SHARE = 2
-/** An answer is slower if it takes this many times what answers took when the window closed. */
+/** An answer is slower if it takes this many times what answers took when the window closed. Then the window is cut by as much. */
 const SLOWER = 1.5
 /** More than this part of a round must be slower to show a queue. A healthy dependency with a long tail has fewer slow answers. */
 const MAJORITY = 0.75
-/** A cut takes a window that was too wide by half back to where it was. */
-const CUT = 0.7
-/** The same for a late attempt where slow answers are usual, whose window grows with every answer. */
-const SLOW_CUT = 0.1
 /** Room beyond what is in flight when the window closes: a client with few calls would otherwise close around next to nothing. */
 const SPARE = 1.5
-/** Part of a window that one round of answers widens it by; more was seen to overshoot in a brown-out. */
+/** By how much of an attempt an answer widens the window; more was seen to overshoot in a brown-out. */
 const GROWTH = 0.25
-/** Fewer answers than this are chance. */
-const MIN_ROUND = 4
-/** Successes over which the mean time of an answer is taken. */
-const MEAN_ANSWERS = 8
-/** Cuts after which the rounds to wait no longer double. */
-const MAX_CUTS = 4
 
 export type AttemptWindowState = UsualAnswersState
 
@@ -60,7 +48,7 @@ export class AttemptWindow {
   private readonly quiet = new AnswerGap()
   private readonly slow = new AnswerGap()
   private inFlightBeforeSilence = 0
-  /** Made when the window closes: most keys never need one. Kept with its cuts until a fast answer shows that all is well. */
+  /** Of the closed window: most keys never need one. */
   private round: Round | undefined = undefined
   private readonly usual = new UsualAnswers()
   private readonly loss = new PartialLoss()
@@ -102,21 +90,19 @@ export class AttemptWindow {
     if (isFast || this.inFlight === 0) this.slow.beginAgain(now, this.inFlight)
     else this.slow.ended++
     if (!ok) return
-    this.answerMs += (latencyMs - this.answerMs) / MEAN_ANSWERS
+    this.answerMs += (latencyMs - this.answerMs) / MEMORY
     this.usual.add(isFast, isPrompt, isHolding, now, this.patienceMs)
     if (this.limit < Infinity) this.adjust(share, now - latencyMs, now, isHolding)
   }
 
-  /** An attempt ran into its time limit. */
+  /** An attempt ran into its time limit. Its answer would have taken the whole patience at least, and counts as that. */
   missed(latencyMs: number, now: number, isHolding: boolean): void {
     this.leave()
     this.quiet.ended++
     this.slow.ended++
     this.usual.addLate(isHolding)
     this.loss.missed(now - latencyMs, this.silent)
-    if (this.limit === Infinity) return
-    if (this.usual.areSlow) this.limit = Math.max(1, this.limit * (1 - this.usual.surpriseOfLate * SLOW_CUT))
-    else this.count(LATE_SHARE, now - latencyMs, now)
+    if (this.limit < Infinity && !this.usual.areSlow) this.count(1, now - latencyMs, now)
   }
 
   /** What was known of the state of the dependency is old; what answers usually take is not. */
@@ -181,13 +167,12 @@ export class AttemptWindow {
   }
 
   private count(share: number, startMs: number, now: number): void {
-    if (this.round?.add(share, startMs, now, this.limit) === 'slower') this.limit = Math.max(1, this.limit * CUT)
+    if (this.round?.add(share, startMs, now, this.limit) === 'slower') this.limit = Math.max(1, this.limit / SLOWER)
   }
 
   private close(limit: number): void {
     this.limit = limit
-    this.round ??= new Round()
-    this.round.startOver()
+    this.round = new Round()
   }
 }
 
@@ -201,20 +186,8 @@ class Round {
   private level = Infinity
   /** Attempts that started before the last cut say nothing about the window after it. */
   private cutMs = -Infinity
-  private cuts = 0
-  private waitRounds = 0
-
-  /** Whether slow answers may widen the window: it is known what they took before, and the last cut is long ago. */
-  get mayWiden(): boolean {
-    return this.level < Infinity && this.waitRounds === 0
-  }
-
-  startOver(): void {
-    this.level = Infinity
-    this.waitRounds = 0
-    this.cutMs = -Infinity
-    this.begin()
-  }
+  /** Whether slow answers may widen the window: those of the last round were not slower than before. */
+  mayWiden = false
 
   add(share: number, startMs: number, now: number, limit: number): 'slower' | undefined {
     if (startMs < this.cutMs) return undefined
@@ -222,29 +195,17 @@ class Round {
     // Fast answers count alike: one that becomes slower and stays fast is no sign of a queue.
     this.logs += Math.log(Math.max(FAST_SHARE, share))
     if (share > SLOWER * this.level) this.slower++
-    return this.answers < Math.max(MIN_ROUND, limit) ? undefined : this.end(now)
+    return this.answers < Math.max(FEW, limit) ? undefined : this.end(now)
   }
 
   private end(now: number): 'slower' | undefined {
     const mean = Math.exp(this.logs / this.answers)
     const isSlower = this.slower > MAJORITY * this.answers
     this.begin()
-    if (isSlower) this.cut(now)
-    else if (this.waitRounds > 0) this.waitRounds--
-    this.learn(mean)
+    this.mayWiden = !isSlower
+    if (isSlower) this.cutMs = now
+    this.level = Math.min(this.level, mean)
     return isSlower ? 'slower' : undefined
-  }
-
-  private cut(now: number): void {
-    this.cuts = Math.min(this.cuts + 1, MAX_CUTS)
-    this.waitRounds = 2 ** this.cuts
-    this.cutMs = now
-  }
-
-  /** A quarter of the way down, so that one lucky round does not make all others look slow. */
-  private learn(mean: number): void {
-    if (this.level === Infinity) this.level = mean
-    else if (mean < this.level) this.level += (mean - this.level) / 4
   }
 
   private begin(): void {

@@ -6,10 +6,8 @@
 import { expectNumber } from './numbers.js'
 
 const WINDOW_MS = 5000
-/** Less than this has not been seen of a window: one early call is not a thousand a second. */
-const MIN_SEEN_MS = 100
-/** By then the window is full to the last bit that matters. */
-const FULL_MS = 20 * WINDOW_MS
+/** A rate is of a whole second at least: one early call is not a thousand a second. */
+const SECOND_MS = 1000
 
 export interface CallRateState {
   readonly perSecond: number
@@ -29,9 +27,9 @@ export class CallRate {
 
   perSecond(now: number): number {
     if (this.startMs === undefined) return 0
-    const seenMs = Math.max(MIN_SEEN_MS, Math.max(now, this.atMs) - this.startMs)
-    const windowMs = seenMs > FULL_MS ? WINDOW_MS : WINDOW_MS * (1 - Math.exp(-seenMs / WINDOW_MS))
-    return (this.weightAt(now) * 1000) / windowMs
+    const seenMs = Math.max(SECOND_MS, Math.max(now, this.atMs) - this.startMs)
+    const windowMs = WINDOW_MS * (1 - Math.exp(-seenMs / WINDOW_MS))
+    return (this.weightAt(now) * SECOND_MS) / windowMs
   }
 
   /** As of the last call, however long ago that was. */
@@ -46,7 +44,7 @@ export class CallRate {
   restore(state: unknown): void {
     const { perSecond, atMs } = (state ?? {}) as Partial<CallRateState>
     const place = 'adaptiveBudget snapshot rate'
-    this.weight = (expectNumber(place, perSecond) * WINDOW_MS) / 1000
+    this.weight = (expectNumber(place, perSecond) * WINDOW_MS) / SECOND_MS
     this.atMs = expectNumber(place, atMs, 'a finite number')
     this.startMs = this.weight === 0 ? undefined : -Infinity
   }

@@ -50,7 +50,7 @@ describe('a budget for every key', () => {
     const budget = perKey(() => adaptiveBudget())
     // The one retry that every budget allows before it knows anything.
     for (const key of ['a', 'b']) expect(budget.allowAttempt(asking(key))).toBe(ALLOWED)
-    succeed(budget, 'a')
+    for (let i = 0; i < 5; i++) succeed(budget, 'a')
     expect(budget.allowAttempt(asking('b')).allowed).toBe(false)
     expect(budget.allowAttempt(asking('a'))).toBe(ALLOWED)
     expect([of(budget, 'a').inFlight, of(budget, 'b').inFlight]).toEqual([2, 1])

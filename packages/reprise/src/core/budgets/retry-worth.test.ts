@@ -127,16 +127,13 @@ describe('the worth of a retry', () => {
 })
 
 describe('retries', () => {
-  it('are proven when two in a row helped, until one did not', () => {
+  it('that helped in a row are counted, until one did not', () => {
     const worth = new RetryWorth()
-    retries(worth, [true])
-    expect([worth.helpedInARow, worth.isProven]).toEqual([1, false])
-    retries(worth, [true])
-    expect([worth.helpedInARow, worth.isProven]).toEqual([2, true])
+    retries(worth, [true, true])
     firsts(worth, [false, true])
-    expect(worth.isProven).toBe(true)
+    expect(worth.helpedInARow).toBe(2)
     retries(worth, [false])
-    expect([worth.helpedInARow, worth.isProven]).toEqual([0, false])
+    expect(worth.helpedInARow).toBe(0)
   })
 })
 
@@ -149,7 +146,7 @@ describe('a snapshot of what retries are worth', () => {
     worth.restore(JSON.parse(JSON.stringify(STATE)))
     expect(worth.snapshot()).toEqual(STATE)
     expect(worth.value).toBe(0.4)
-    expect(worth.isProven).toBe(false)
+    expect(worth.helpedInARow).toBe(0)
   })
 
   it('has no share above 1', () => {

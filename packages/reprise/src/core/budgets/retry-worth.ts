@@ -7,23 +7,14 @@
  * all go when the first of them helped. It never falls to 0: the few retries that go all the same find out when retries help again.
  * Imports core only.
  */
+import { LONG_TAIL, moved } from './evidence.js'
 import { expectNumber } from './numbers.js'
 
-/** Retries are few and each tells much; first attempts are many. Late ones are noticed sooner, since retries add to what makes them late. */
-const RETRY_MEMORY = 8
-const FIRST_MEMORY = 32
-const LATE_MEMORY = 16
 /** From this share of the success of first attempts on, retries help fully. */
 const HELPFUL = 0.6
-/** From this share of late attempts on, retries only add to a queue. */
-const MOST_LATE = 0.15
-/** Changes no result any more. Without it the share would fade to a denormal number, with which arithmetic takes far longer. */
-const NEGLIGIBLE = 1e-20
 const LEAST = 0.01
 /** What it may rise by in one patience, as a share of itself. */
 const RISE = 0.5
-/** Retries in a row that helped, from which a client with few calls is taken to know that they do. */
-const PROVEN = 2
 
 export interface RetryWorthState {
   readonly help: number
@@ -42,23 +33,19 @@ export class RetryWorth {
   private late = 0
   private atMs = -Infinity
 
-  get isProven(): boolean {
-    return this.helpedInARow >= PROVEN
-  }
-
   firstEnded(ok: boolean, isLate: boolean, now: number, patienceMs: number): void {
     // Most often all is well, and this changes nothing.
     if (ok && this.firsts === 1 && this.late === 0 && this.value === 1 && this.help >= HELPFUL) {
       this.atMs = Math.max(now, this.atMs)
       return
     }
-    this.firsts = moved(this.firsts, ok, FIRST_MEMORY)
-    if (isLate || this.late > 0) this.late = moved(this.late, isLate, LATE_MEMORY)
+    this.firsts = moved(this.firsts, ok)
+    if (isLate || this.late > 0) this.late = moved(this.late, isLate)
     this.follow(now, patienceMs)
   }
 
   retryEnded(ok: boolean, now: number, patienceMs: number): void {
-    this.help = moved(this.help, ok, RETRY_MEMORY)
+    this.help = moved(this.help, ok)
     this.helpedInARow = ok ? this.helpedInARow + 1 : 0
     this.follow(now, patienceMs)
   }
@@ -81,7 +68,7 @@ export class RetryWorth {
   private follow(now: number, patienceMs: number): void {
     const needed = HELPFUL * this.firsts
     const helping = this.help >= needed ? 1 : this.help / needed
-    const inTime = this.late === 0 ? 1 : Math.max(0, 1 - this.late / MOST_LATE)
+    const inTime = this.late === 0 ? 1 : Math.max(0, 1 - this.late / LONG_TAIL)
     const worth = (helping * inTime) ** 2
     this.value = Math.max(LEAST, worth <= this.value ? worth : Math.min(worth, this.grownTo(now, patienceMs)))
     this.atMs = Math.max(now, this.atMs)
@@ -92,10 +79,4 @@ export class RetryWorth {
     const spentMs = this.atMs === -Infinity ? 0 : Math.max(0, now - this.atMs)
     return this.value * (1 + (RISE * spentMs) / patienceMs)
   }
-}
-
-/** The share after one more that does or does not count. */
-function moved(share: number, counts: boolean, memory: number): number {
-  const next = share + ((counts ? 1 : 0) - share) / memory
-  return next < NEGLIGIBLE ? 0 : next
 }

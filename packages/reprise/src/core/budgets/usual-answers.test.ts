@@ -14,9 +14,9 @@ describe('what answers usually take', () => {
     }
   }
 
-  it('is known after five answers', () => {
+  it('is known after eight answers', () => {
     const window = new AttemptWindow()
-    learn(window, SLOW, false, 400)
+    learn(window, SLOW, false, 700)
     expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 0 })
     learn(window, SLOW, false, 100)
     expect(window.snapshot()).toMatchObject({ fastShare: 0, spells: 1 })
@@ -31,7 +31,7 @@ describe('what answers usually take', () => {
   it('is not learned to be slow while calls are held', () => {
     const window = usuallyFast(0)
     learn(window, SLOW, true)
-    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 8 })
   })
 
   it('is learned to be fast also while calls are held', () => {
@@ -40,11 +40,11 @@ describe('what answers usually take', () => {
     expect(window.snapshot().fastShare).toBeGreaterThan(0.5)
   })
 
-  it('is remembered of sixteen patiences', () => {
+  it('is remembered of eight patiences', () => {
     const window = new AttemptWindow()
     learn(window, FAST, false, 60_000)
-    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
-    learn(window, SLOW, false, 5000)
+    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 8 })
+    learn(window, SLOW, false, 3000)
     expect(window.snapshot().fastShare).toBeGreaterThan(0.5)
   })
 
@@ -72,13 +72,13 @@ describe('what answers usually take', () => {
   })
 
   it('is known and no longer assumed once most answers of a patience were fast', () => {
-    expect(afterSilence(FAST).snapshot()).toMatchObject({ fastShare: 1, spells: 16 })
+    expect(afterSilence(FAST).snapshot()).toMatchObject({ fastShare: 1, spells: 8 })
   })
 
   it('is kept by a snapshot, with no more patiences than are remembered', () => {
     const window = new AttemptWindow()
     window.restore({ fastShare: 0.3, spells: 99 })
-    expect(window.snapshot()).toMatchObject({ fastShare: 0.3, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 0.3, spells: 8 })
   })
 
   it.each([
@@ -93,6 +93,6 @@ describe('what answers usually take', () => {
     const window = usuallySlow(0)
     expect(() => window.restore(state)).toThrow(BudgetError)
     expect(() => window.restore(state)).toThrow('adaptiveBudget snapshot window: ')
-    expect(window.snapshot()).toMatchObject({ fastShare: 0, spells: 16 })
+    expect(window.snapshot()).toMatchObject({ fastShare: 0, spells: 8 })
   })
 })

@@ -11,18 +11,8 @@
  * in a queue that holds calls back most take longer; and after a silence in which no attempt was late by any slow answers
  * without a late one, since such a silence may have been the time that the first answers took. Imports core only.
  */
+import { FEW, LEAST_CHANCE, MEMORY } from './evidence.js'
 import { expectNumber } from './numbers.js'
-
-/** Fewer answers than this are chance. */
-const MIN_ANSWERS = 5
-/** Patiences of which it is remembered whether fast answers were usual. */
-const MEMORY = 16
-/** Patiences that an assumption counts as. */
-const ASSUMED = 4
-/** From this share of late attempts on, late ones say nothing about a queue. */
-const MOST_LATE = 0.25
-/** What is less likely than this is not chance. */
-const LEAST_CHANCE = 0.05
 
 export interface UsualAnswersState {
   /** Of the successes. */
@@ -65,15 +55,10 @@ export class UsualAnswers {
     return this.fastShare < 0.5
   }
 
-  /** From 1, where no attempt is usually late, to 0, where so many are that one more says nothing. */
-  get surpriseOfLate(): number {
-    return Math.max(0, 1 - this.late / MOST_LATE)
-  }
-
   /** The first answers after a silence come out of a queue: a dependency not seen before is not slow because of them. */
   assumeFast(lateOnes: number): void {
     if (this.spells > 0) return
-    this.spells = ASSUMED
+    this.spells = FEW
     this.assumed = lateOnes > 0 ? 'after_late' : 'after_none_late'
   }
 
@@ -94,7 +79,7 @@ export class UsualAnswers {
     if (isFast) spell.fast++
     if (isPrompt) spell.prompt++
     if (isHolding) spell.hasHeld = true
-    const isOver = this.spells === 0 ? spell.successes >= MIN_ANSWERS : now - this.spellMs >= patienceMs
+    const isOver = this.spells === 0 ? spell.successes >= MEMORY : now - this.spellMs >= patienceMs
     if (isOver) this.endSpell(now)
   }
 

@@ -6,7 +6,7 @@
  * A doubly linked list, so that joining, leaving from the middle and taking from either end are O(1). Imports core only.
  */
 import type { BudgetRequest, Decision } from '../budget.js'
-import { FAST_SHARE } from './attempt-window.js'
+import { FAST_SHARE } from './evidence.js'
 
 export interface Waiter {
   readonly request: BudgetRequest
