@@ -2,21 +2,17 @@
  * Runs commands on the main thread, all at once, and prints how they ended; their output too, as it comes, if asked.
  * Its argument: JSON of `Settings`. Imports the process runner.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, CommandEnd } from '../../packages/workflow/src/process/command.js'
 import { runCommand } from '../../packages/workflow/src/process/run-command.js'
-import { spawner } from '../../packages/workflow/src/process/spawner.js'
 
 export interface Settings {
   readonly commands: readonly (Pick<Command, 'argv' | 'tag'> & Partial<Command>)[]
   readonly isHeard?: boolean
   /** Short commands that run before, one after the other. */
   readonly before?: number
-  /** They are started by the spawner; when it has been heard, one more is started and the spawner closed. */
-  readonly isSpawned?: boolean
 }
 
-const { commands, isHeard = false, before = 0, isSpawned = false } = JSON.parse(process.argv[2] ?? '') as Settings
+const { commands, isHeard = false, before = 0 } = JSON.parse(process.argv[2] ?? '') as Settings
 const run = (command: Settings['commands'][number]): Promise<CommandEnd> =>
   runCommand({
     env: { PATH: process.env['PATH'] ?? '' },
@@ -29,11 +25,5 @@ const run = (command: Settings['commands'][number]): Promise<CommandEnd> =>
   })
 
 for (let count = 1; count <= before; count++) await run({ argv: ['true'], tag: `before/${count}` })
-for (let isThere = !isSpawned; !isThere; isThere = spawner.isThere()) await sleep(2)
 const ends: CommandEnd[] = await Promise.all(commands.map(run))
-if (isSpawned && isHeard) {
-  const { exitCode, stdout } = await run({ argv: ['echo', 'nothing else'], tag: 'afterwards' })
-  process.stdout.write(`afterwards: ${exitCode} ${stdout}`)
-}
-await spawner.close()
 if (!isHeard) process.stdout.write(JSON.stringify(ends))

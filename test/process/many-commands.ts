@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 if (process.argv[2] === 'sockets') Object.defineProperty(process, 'platform', { value: 'another' })
 const { runCommand } = await import('../../packages/workflow/src/process/run-command.js')
-const { spawner } = await import('../../packages/workflow/src/process/spawner.js')
 
 const ROUNDS = 50
 const AT_ONCE = 10
@@ -23,7 +22,6 @@ async function runMany(): Promise<readonly [before: Figures, after: Figures]> {
   await runSome()
   const before = look()
   for (let round = 0; round < ROUNDS; round++) await runSome()
-  await spawner.close()
   let after = look()
   // Streams close a turn later; pipes are made ahead in the background.
   for (let tries = 0; tries < 200 && !isWithin(after, before); tries++) {

@@ -10,11 +10,9 @@ import type { Readable, Writable } from 'node:stream'
 import { agentVariables } from './agent-mark.js'
 import type { Command, CommandInput } from './command.js'
 import { MARK_DESCRIPTOR } from './descriptor-mark.js'
-import { endLeftovers } from './end-leftovers.js'
 import { PARENT_MARK } from './keeper.js'
 import { closePipes, openInput, openInputPipe, openPipes, type Pipe } from './pipes.js'
 import { explainSpawnError } from './spawn-error.js'
-import { type SpawnEnd, spawner } from './spawner.js'
 
 const [PARENT_NAME = '', PARENT_VALUE = ''] = PARENT_MARK.split('=')
 
@@ -62,45 +60,23 @@ export async function spawnCommand(
   }
   const input = await openStdin(command.stdin, pipes !== null)
   beforehand()
-  const ends = { pipes, input: input.end, mark }
-  const child = (await spawnElsewhere(command, ends)) ?? spawnChild(command, ends)
+  const child = spawnChild(command, { pipes, input: input.end, mark })
   for (const { theirs } of pipes ?? []) closeSync(theirs)
   input.close()
   if (child instanceof Error || child.pid === undefined) {
     for (const { ours } of pipes ?? []) closeSync(ours)
     if (input.writer !== null) closeSync(input.writer)
-    const error = child instanceof Error || !('stdio' in child) ? child : await errorOf(child)
-    return explainSpawnError(command, error)
+    return explainSpawnError(command, child instanceof Error ? child : await errorOf(child))
   }
-  const [stdin, out, err] = 'stdio' in child ? [child.stdin, child.stdout, child.stderr] : [null, null, null]
+  const stdout = readerOf(pipes?.[0]) ?? child.stdout
+  const stderr = readerOf(pipes?.[1]) ?? child.stderr
   return {
     pid: child.pid,
-    exit: 'stdio' in child ? exitOf(child) : child.exit,
-    stdout: (readerOf(pipes?.[0]) ?? out) as Readable,
-    stderr: (readerOf(pipes?.[1]) ?? err) as Readable,
-    stdin: input.writer === null ? stdin : new Socket({ fd: input.writer, readable: false, writable: true }),
+    exit: exitOf(child),
+    stdout: stdout as Readable,
+    stderr: stderr as Readable,
+    stdin: input.writer === null ? child.stdin : new Socket({ fd: input.writer, readable: false, writable: true }),
   }
-}
-
-/** By the spawner, where there is one and all that the program reads and writes is ours; else undefined. */
-async function spawnElsewhere(
-  command: Command,
-  { pipes, input, mark }: Ends,
-): Promise<{ readonly pid: number; readonly exit: Promise<Exit> } | Error | undefined> {
-  const [out, err] = pipes ?? []
-  const isOurs = input !== 'pipe' && !(typeof command.stdin === 'object' && 'descriptor' in command.stdin)
-  if (out === undefined || err === undefined || !isOurs || !spawner.isThere()) return undefined
-  const stdio: SpawnEnd[] = [input === 'ignore' ? null : [input, 'r'], [out.theirs, 'w'], [err.theirs, 'w']]
-  if (mark !== null) {
-    while (stdio.length < MARK_DESCRIPTOR) stdio.push(null)
-    stdio.push([mark, 'r'])
-  }
-  const { argv, file, cwd, tag, graceMs } = command
-  const spawned = await spawner.spawn({ argv, file, cwd, env: environmentFor(command), stdio })
-  if (spawned !== 'unknown') return spawned
-  // It may run. To start it again could be to run it twice.
-  await endLeftovers(tag, { isOwn: true, graceMs })
-  return new Error('the process that was to start it has ended')
 }
 
 const NOTHING = (): void => undefined
@@ -124,16 +100,12 @@ function spawnChild(command: Command, { pipes, input, mark }: Ends): ChildProces
     while (stdio.length < MARK_DESCRIPTOR) stdio.push('ignore')
     stdio.push(mark)
   }
-  const { file = program, cwd } = command
+  const env = { ...command.env, ...agentVariables(), REPRISE_TAG: command.tag, [PARENT_NAME]: PARENT_VALUE }
   try {
-    return spawn(file, args, { argv0: program, cwd, env: environmentFor(command), detached: true, stdio })
+    return spawn(command.file ?? program, args, { argv0: program, cwd: command.cwd, env, detached: true, stdio })
   } catch (error) {
     return error as Error
   }
-}
-
-function environmentFor({ env, tag }: Command): Record<string, string> {
-  return { ...env, ...agentVariables(), REPRISE_TAG: tag, [PARENT_NAME]: PARENT_VALUE }
 }
 
 async function errorOf(child: ChildProcess): Promise<unknown> {

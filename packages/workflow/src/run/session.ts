@@ -15,7 +15,6 @@ import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import { preparePipes } from '../process/pipes.js'
-import { spawner } from '../process/spawner.js'
 import { ScriptPool } from '../steps/script-pool.js'
 import type { OutputListener } from './attempt-output.js'
 import { closeAfterEvents } from './close-after-events.js'
@@ -304,7 +303,6 @@ export class Session {
       untime()
       await performer.settled()
       await scripts.close()
-      await spawner.close()
     }
   }
 

@@ -23,7 +23,6 @@ import { beAgent } from '../../process/agent-mark.js'
 import { endLeftovers } from '../../process/end-leftovers.js'
 import { StateDirectory } from '../../state/state-directory.js'
 import type { StateError } from '../../state/state-error.js'
-import { spawner } from '../../process/spawner.js'
 import { ScriptPool } from '../../steps/script-pool.js'
 import { repriseVersion } from '../../state/reprise-version.js'
 import { AGENT_ROLE } from '../../view/map-agents.js'
@@ -340,7 +339,6 @@ class Agent {
     for (const lanes of [...maps, ...this.retired.splice(0)]) await lanes.close()
     await endLeftovers(this.correlationId, { isPrefix: true, isOwn: true })
     await this.scripts.close()
-    await spawner.close()
   }
 
   /** What items write cannot be kept: no failure of theirs. */
