@@ -164,9 +164,58 @@ describe('a claim that decides otherwise than the one before', () => {
       throw new Error('no')
     })
     await expect(thrown).rejects.toThrow('no')
-    await expect.poll(async () => idsOf(await rows('waiting'))).toEqual(['t002', 't003'])
+    // They are given back by then: a program may end upon the error.
+    expect(idsOf(await rows('waiting'))).toEqual(['t002', 't003'])
     expect(await claim(2)).toEqual(['t002', 't003'])
   })
+
+  it('fails if the tasks may not be given back', async () => {
+    await learn()
+    await onReturn(`RAISE EXCEPTION 'not allowed' USING ERRCODE = '42501'`)
+    await add(2, 2)
+    await expect(claim(2, (task) => ({ result: task.id }))).rejects.toMatchObject({ code: 'ledger' })
+  })
+
+  it('that throws is told when the tasks are given back, however long that takes', async () => {
+    await learn()
+    await onReturn('PERFORM pg_sleep(0.1)')
+    await add(2, 2)
+    const thrown = claim(2, () => {
+      throw new Error('no')
+    })
+    const waiting = await thrown.then(
+      () => [],
+      () => rows('waiting'),
+    )
+    expect(idsOf(waiting)).toEqual(['t002', 't003'])
+  })
+})
+
+/** Runs the statement whenever a task that is running becomes one that waits. */
+async function onReturn(statement: string): Promise<void> {
+  await admin.query(`CREATE FUNCTION ${schema}.returned() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF OLD.status = 'running' AND NEW.status = 'waiting' THEN ${statement}; END IF; RETURN NEW; END $$`)
+  await admin.query(
+    `CREATE TRIGGER returned BEFORE UPDATE ON ${schema}.tasks FOR EACH ROW EXECUTE FUNCTION ${schema}.returned()`,
+  )
+}
+
+it('no task is claimed before it is due, also by a claim that looks for more', async () => {
+  await learn()
+  let early = 0
+  const onTime = (task: TaskRecord, view: View): Decided<string> => {
+    if (Number(task.dueAtMs) > view.now) early++
+    return begun(task, view)
+  }
+  for (let round = 0; round < 60; round++) {
+    const now = await ledger.now()
+    const dueAtMs = Array.from({ length: 40 }, (_, index) => (index < 3 ? now - 10 : now + 2 + index * 0.05))
+    await ledger.create(dueAtMs.map((at, index) => newTask({ id: `r${round}-${index}`, dueAtMs: at })))
+    // With a gate, so that what is due is locked first.
+    for (let turn = 0; turn < 12; turn++)
+      await ledger.claim({ queues: [QUEUE], limit: turn === 0 ? 2 : 200, gates: ['g'] }, onTime)
+  }
+  expect(early).toBe(0)
 })
 
 it('a damaged row is told by the claim, and keeps no other task from others', async () => {

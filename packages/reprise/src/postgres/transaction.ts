@@ -213,7 +213,7 @@ export class Transaction {
     for (const ref of this.request?.queues ?? []) this.parts.claims.usual.forget(ref)
     if (start !== undefined && pks.length > 0) this.unwanted = { pks, dueAtMs, start }
     unit.decidesFirst = true
-    if (!this.refused.has(unit)) this.giveBack(unit)
+    this.giveBack(unit)
   }
 
   // ── upon what is locked ────────────────────────────────────────────────────────────────────────
@@ -259,7 +259,7 @@ export class Transaction {
       runs.length === 0 ? none : connection.query(sql.lockRuns, [runs]),
       tasks.length === 0 ? none : connection.query(sql.lockTasks, keyColumns(tasks)),
       this.findPlaces(connection),
-      this.findDue(connection),
+      this.findDue(connection, time.now()),
       time.isFresh ? none : connection.query(sql.now),
     ])
     if (clock !== undefined) time.heard(clock['now'] as number, sentAtMs)
@@ -278,7 +278,7 @@ export class Transaction {
       // The cached row is dropped; it is cached again after the commit.
       this.parts.cache.forget(key)
     }
-    const due = ((await this.findMore(connection, dueRows.length)) ?? (dueRows as SqlRow[])).map(cachedRowOf)
+    const due = ((await this.findMore(connection, dueRows.length, batch.now)) ?? (dueRows as SqlRow[])).map(cachedRowOf)
     this.due = due
     for (const row of [...(taskRows as SqlRow[]).map(cachedRowOf), ...due]) batch.addTask(nameOf(row.task), row)
     return due
@@ -289,20 +289,21 @@ export class Transaction {
   }
 
   /** The rows from the beginning, where there were too few from a due time on. */
-  private async findMore(connection: PooledConnection, count: number): Promise<SqlRow[] | undefined> {
+  private async findMore(connection: PooledConnection, count: number, now: number): Promise<SqlRow[] | undefined> {
     const { request, from } = this
     if (request === undefined || from === NO_FLOOR || count >= request.limit) return undefined
     for (const ref of request.queues) this.parts.claims.floors.forget(ref)
-    return (await this.findDue(connection)) as SqlRow[]
+    return (await this.findDue(connection, now)) as SqlRow[]
   }
 
-  private findDue(connection: PooledConnection): ReturnType<PooledConnection['query']> {
+  /** `now`: not later than that of the decision, so that nothing begins before it is due. */
+  private findDue(connection: PooledConnection, now: number): ReturnType<PooledConnection['query']> {
     const { request } = this
     if (request === undefined) return Promise.resolve([])
-    const { sql, time, claims } = this.parts
+    const { sql, claims } = this.parts
     const ref = onlyPlain(request)
     this.from = ref === undefined ? NO_FLOOR : claims.floors.of(ref)
-    const { statement, values } = dueSearch(sql, request, time.now(), this.from)
+    const { statement, values } = dueSearch(sql, request, now, this.from)
     return connection.query(statement, values)
   }
 
@@ -320,8 +321,9 @@ export class Transaction {
       try {
         this.results.set(unit, unit.work.decide(this.batch, supply, due))
       } catch (error) {
-        // It was shown what is known, which may be old: it may throw again upon what is so.
-        if (this.quick) {
+        // It was shown what is known, which may be old: it may throw again upon what is so. The tasks of a claim that is
+        // written already are given back before the caller hears of the error.
+        if (this.quick || this.start !== undefined) {
           this.giveBack(unit)
           continue
         }

@@ -126,7 +126,7 @@ export class WriteQueue {
         await connections.with((connection) => connection.query(sql.giveBack, values))
         return
       } catch (error) {
-        if (this.closed !== undefined && failures > LAST_LOOKS) {
+        if (failureKind(error) === 'final' || (this.closed !== undefined && failures > LAST_LOOKS)) {
           // Others take the tasks over when the lease of this process is over.
           for (const unit of transaction.left) unit.reject(ledgerFailure(name, 'written', error))
           transaction.left.clear()

@@ -227,8 +227,11 @@ export class CommitQueue {
     try {
       this.checkpoint ??= this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)')
       const { log: pages } = this.checkpoint.get() as { log: number }
-      const expected = Math.floor((this.unitsSinceCheckpoint * PAGES_PER_CHECKPOINT) / Math.max(1, pages))
-      this.unitsPerCheckpoint = Math.min(MOST_UNITS, Math.max(LEAST_UNITS, expected))
+      // -1 while another process writes the log back: then nothing is learned.
+      if (pages >= 0) {
+        const expected = Math.floor((this.unitsSinceCheckpoint * PAGES_PER_CHECKPOINT) / Math.max(1, pages))
+        this.unitsPerCheckpoint = Math.min(MOST_UNITS, Math.max(LEAST_UNITS, expected))
+      }
       this.unitsSinceCheckpoint = 0
     } catch (error) {
       this.unitsSinceCheckpoint = 0

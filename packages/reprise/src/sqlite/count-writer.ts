@@ -39,7 +39,13 @@ export class CountWriter implements TransactionListener {
 
   end(): void {
     for (const [name, delta] of this.counts?.entries() ?? []) this.sql.addToTally.run(name, ...delta)
+    this.writePolicies()
+  }
+
+  /** Before another unit of the transaction counts the tasks of a policy, or removes some: their rows have to be there. */
+  writePolicies(): void {
     for (const { policy, tasks } of this.policies?.values() ?? []) this.countPolicy(policy, tasks)
+    this.policies = undefined
   }
 
   /** A task that was created has the policy. To be called once nothing of the unit can fail any more. */

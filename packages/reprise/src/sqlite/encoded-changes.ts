@@ -1,6 +1,6 @@
 /** What a decision wants to be written, as statements with their values. Imports its own layer and the port. */
 import type { Changes, NewTask } from '../ledger/ledger.js'
-import { nameOf } from '../ledger/records.js'
+import { nameOf, type TaskRecord } from '../ledger/records.js'
 import { attemptValues, changedRunValues, gateValues, runValues, type SqlValue, text } from '../ledger/rows.js'
 import type { SqliteStatement } from './driver.js'
 import type { LockedRows } from './locked-rows.js'
@@ -35,8 +35,12 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
     added.set(pk, (added.get(pk) ?? 0) + 1)
     writes.push([sql.insertAttempt, attemptValues(pk, row)])
   }
+  let latest: Map<number, TaskRecord> | undefined
   for (const task of tasks ?? NONE) {
-    const { pk, task: before } = rows.rowOf(task)
+    const { pk, task: locked } = rows.rowOf(task)
+    // A task may be changed twice in one commit: the second change is one of what the first has made.
+    const before = latest?.get(pk) ?? locked
+    if ((tasks?.length ?? 0) > 1) (latest ??= new Map()).set(pk, task)
     writes.push(updateOf(sql, pk, before, task, added?.get(pk) ?? 0))
     added?.delete(pk)
     if (before.policyHash === task.policyHash) continue

@@ -302,6 +302,7 @@ export class SqliteLedger implements Ledger {
   removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
     return this.queue.add(() => {
       this.cache.undo()
+      this.counts.writePolicies()
       return this.housekeeping.removeRun(id, limit, gates)
     })
   }
@@ -365,6 +366,7 @@ export class SqliteLedger implements Ledger {
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     const writes = encodeChanges(this.sql, decided, rows)
     const created = decided.created?.map((task) => this.insert(task)) ?? []
+    if (decided.tasks?.some((task) => rows.rowOf(task).task.policyHash !== task.policyHash)) this.counts.writePolicies()
     for (const [statement, values] of writes) statement.run(...values)
     for (const [index, creation] of created.entries()) this.count(creation, decided.created?.[index] as NewTask)
     for (const task of decided.tasks ?? []) {
