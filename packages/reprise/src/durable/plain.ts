@@ -1,5 +1,5 @@
 /**
- * Plain tasks: when an attempt begins or ends, nobody but their own record has to be asked or told. Their changes are
+ * Plain tasks: no gate, count or group is involved when an attempt begins or ends. Their changes are
  * those of `transitions.ts`, as for every task. What is left out is the bookkeeping around them: views of gates, counts
  * and groups, and the chain of promises of a write that may need them. Imports its own layer
  * and the ledger's types.

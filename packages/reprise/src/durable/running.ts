@@ -336,7 +336,7 @@ export class RunningAttempts {
     return end.type !== 'stopped' && isPlain(definition) && !task.progress.unverified && !this.ports.events.isObserved
   }
 
-  /** The same rows, without asking anybody who has nothing to say. */
+  /** The same rows as the long way writes, without asking gates, counts and groups, of which a plain task has none. */
   private concludePlain(running: Running, end: Finished): void {
     const { ledger, writer, onFailure } = this.ports
     const keys = { tasks: [running.task] }

@@ -1,6 +1,6 @@
 /**
- * How many attempts run in this process at a time. Whoever finds no room is called when there is some; those who have
- * a grant already come first. Imports nothing.
+ * How many attempts run in this process at a time. A caller that finds no free slot is called when there is one; attempts
+ * that have a grant already come first. Imports nothing.
  *
  * Invariant: at most `most` attempts run, and of those that have ended at most `most` have left their slot before their
  * outcome is written. After a kill no more than both can run again.
@@ -24,7 +24,7 @@ export class Slots {
     return this.closed ? 0 : Math.max(0, this.most - this.used)
   }
 
-  /** Holds so many, for attempts whose intent is being written; false if there are not so many. */
+  /** Reserves `count` slots for attempts whose intent is being written; false if fewer are free. */
   take(count = 1): boolean {
     if (this.free < count) return false
     this.used += count

@@ -9,9 +9,9 @@
  */
 import { FRESH_RANK, rankOf } from '../ledger/claim-order.js'
 import type { QueueRef } from '../ledger/ledger.js'
-import type { CachedRow } from './row-cache.js'
+import { type CachedRow, nameOfRef } from './row-cache.js'
 
-/** So long claims may begin where the last one ended. */
+/** Claims begin where the last one ended for at most this long. */
 const FLOOR_MS = 1000
 const MOST_QUEUES = 1000
 
@@ -64,8 +64,4 @@ export class DueFloors {
       if (task.dueAtMs < (this.floors.get(name)?.dueAtMs ?? NO_FLOOR)) this.floors.delete(name)
     }
   }
-}
-
-function nameOfRef({ queue, policyHash }: QueueRef): string {
-  return `${policyHash} ${queue}`
 }

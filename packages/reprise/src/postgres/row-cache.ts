@@ -70,6 +70,6 @@ export function inTurns(
   return fairShare(places, limit)
 }
 
-function nameOfRef({ queue, policyHash }: QueueRef): string {
+export function nameOfRef({ queue, policyHash }: QueueRef): string {
   return `${policyHash} ${queue}`
 }

@@ -121,8 +121,8 @@ function claimOneText(except: string): string {
 
 /**
  * Finds fresh tasks of a single queue and lets their first attempts begin, with the writer's turn: nothing is claimed if
- * anything else is due, which goes first. Only tasks that are just as they were created are changed, so that `giveBack` undoes it
- * exactly. Answers with the rows as they were, but for the version, and with how many were found. The writer's row keeps which
+ * anything else is due, which goes first. Only tasks that are just as they were created are changed, so that
+ * `giveBack` needs no more than their due times. Answers with the rows as they were, but for the version, and with how many were found. The writer's row keeps which
  * tasks they are, and since when they were due.
  */
 function claimAtOnceText(): string {

@@ -402,7 +402,7 @@ export class Transaction {
     this.left.add(unit)
   }
 
-  /** Those of whom nothing was written, and who have not been told anything. */
+  /** Units that are neither written nor rejected. */
   unsettled(): Unit[] {
     return this.units.filter((unit) => !this.left.has(unit) && !this.refused.has(unit))
   }

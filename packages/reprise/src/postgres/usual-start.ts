@@ -10,7 +10,7 @@ import { FRESH_RANK, rankOf } from '../ledger/claim-order.js'
 import type { QueueRef } from '../ledger/ledger.js'
 import { text } from '../ledger/rows.js'
 import type { TaskState } from './batch.js'
-import type { CachedRow } from './row-cache.js'
+import { type CachedRow, nameOfRef } from './row-cache.js'
 
 /** How a fresh task begins. */
 export interface UsualStart {
@@ -62,7 +62,7 @@ function startedText(progress: string, current: string): string {
 
 /** Queues of runs come and go: what is known of them is forgotten when there are more. */
 const MOST_QUEUES = 1000
-/** After a wrong guess claims of the queue are decided first for so long. */
+/** After a wrong guess claims of the queue are decided before they are written for this long. */
 const CAUTIOUS_MS = 5000
 
 /** Of which queues the next claim is expected to decide what is usual, and for whom. */
@@ -95,8 +95,4 @@ export class UsualStarts {
     if (this.cautiousUntilMs.size >= MOST_QUEUES) this.cautiousUntilMs.clear()
     this.cautiousUntilMs.set(name, this.monotonicMs() + CAUTIOUS_MS)
   }
-}
-
-function nameOfRef({ queue, policyHash }: QueueRef): string {
-  return `${policyHash} ${queue}`
 }

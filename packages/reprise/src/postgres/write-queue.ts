@@ -196,7 +196,7 @@ export class WriteQueue {
   }
 }
 
-/** Nothing more may be decided by who does not know what he has decided: others go on when his lease is over. */
+/** A process that does not know what it has written decides nothing more. Others take its tasks over after its lease. */
 function unknownOutcome(name: string, error: unknown): LedgerError {
   const { message } = ledgerFailure(name, 'written', error)
   return new LedgerError('unusable', `Whether the last decision was written is not known. ${message}`, error)

@@ -72,7 +72,7 @@ export class CountWriter implements TransactionListener {
     this.counts.move({ tally, was, becomes })
   }
 
-  /** One that nobody had any more may be gone: then its text is written again. */
+  /** The row of a policy that no task had any more may have been removed: then the policy is written again. */
   private countPolicy({ hash, policy }: PolicyRecord, tasks: number): void {
     if (Number(this.sql.countPolicy.run(tasks, hash).changes) === 1) return
     this.sql.putPolicy.run(hash, text(policy), tasks, this.nowMs())

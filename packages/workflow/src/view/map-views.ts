@@ -79,7 +79,9 @@ interface CancelHalt {
 
 /** A process that runs items of a map, and does not execute its run. */
 export interface MapAgentView {
+  /** Of its process, on that machine. */
   readonly pid: number
+  /** The name of the machine that it runs on. */
   readonly host: string
   /** Items that it may run at a time; null if it has not said so. */
   readonly slots: number | null
