@@ -282,14 +282,19 @@ describe('a window on a dependency whose answers are often late or slow by natur
     )
   })
 
-  it('does not cut a window for late attempts where slow answers are usual', () => {
-    const window = knowing({ fastShare: 0 }, 100)
-    expect(hasRoom(window, PATIENCE_MS)).toBe(false)
-    for (let i = 0; i < 99; i++) window.missed(PATIENCE_MS, 1400, true)
-    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
-    expect(fill(window, 1500)).toBe(100)
-    for (let i = 0; i < 100; i++) window.missed(PATIENCE_MS, 1500, true)
-    expect(capacity(window, 1500)).toBe(100)
+  it('cuts a window after a silence by a twenty-fifth with every late attempt, unless late attempts are usual as well', () => {
+    const opened = (late: number): AttemptWindow => {
+      const window = knowing({ fastShare: 0, late }, 100)
+      expect(hasRoom(window, PATIENCE_MS)).toBe(false)
+      for (let i = 0; i < 99; i++) window.missed(PATIENCE_MS, 1400, true)
+      window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
+      expect(fill(window, 1500)).toBe(100)
+      window.missed(PATIENCE_MS, 1500, true)
+      return window
+    }
+    expect(capacity(opened(0), 1500)).toBe(96)
+    expect(capacity(opened(0.075), 1500)).toBe(98)
+    expect(capacity(opened(0.3), 1500)).toBe(100)
   })
 })
 

@@ -29,6 +29,8 @@ const SLOWER = 1.5
 const MAJORITY = 0.75
 /** Room beyond what is in flight when the window closes: a client with few calls would otherwise close around next to nothing. */
 const SPARE = 1.5
+/** Part of the window that a late attempt takes where slow answers are usual: nothing else stops the growth of such a window. */
+const SLOW_CUT = 0.04
 /** By how much of an attempt an answer widens the window; more was seen to overshoot in a brown-out. */
 const GROWTH = 0.25
 
@@ -102,7 +104,9 @@ export class AttemptWindow {
     this.slow.ended++
     this.usual.addLate(isHolding)
     this.loss.missed(now - latencyMs, this.silent)
-    if (this.limit < Infinity && !this.usual.areSlow) this.count(1, now - latencyMs, now)
+    if (this.limit === Infinity) return
+    if (this.usual.areSlow) this.limit = Math.max(1, this.limit * (1 - this.usual.surpriseOfLate * SLOW_CUT))
+    else this.count(1, now - latencyMs, now)
   }
 
   /** What was known of the state of the dependency is old; what answers usually take is not. */

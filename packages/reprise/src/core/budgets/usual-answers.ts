@@ -11,7 +11,7 @@
  * in a queue that holds calls back most take longer; and after a silence in which no attempt was late by any slow answers
  * without a late one, since such a silence may have been the time that the first answers took. Imports core only.
  */
-import { FEW, LEAST_CHANCE, MEMORY } from './evidence.js'
+import { FEW, LEAST_CHANCE, LONG_TAIL, MEMORY } from './evidence.js'
 import { expectNumber } from './numbers.js'
 
 export interface UsualAnswersState {
@@ -53,6 +53,11 @@ export class UsualAnswers {
 
   get areSlow(): boolean {
     return this.fastShare < 0.5
+  }
+
+  /** From 1, where no attempt is usually late, to 0, where so many are that one more says nothing. */
+  get surpriseOfLate(): number {
+    return Math.max(0, 1 - this.late / LONG_TAIL)
   }
 
   /** The first answers after a silence come out of a queue: a dependency not seen before is not slow because of them. */
