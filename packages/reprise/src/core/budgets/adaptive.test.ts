@@ -7,12 +7,24 @@ import { ADAPTIVE_REASONS, adaptiveBudget } from './adaptive.js'
 const NO_CREDIT = { allowed: false, reason: 'no_credit' }
 
 describe('an adaptive budget', () => {
-  it('starts with a waste token and credit for one retry', () => {
+  it('starts with two waste tokens and credit for one retry', () => {
     const budget = adaptiveBudget()
-    expect(budget.snapshot()).toMatchObject({ waste: 1, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
+    expect(budget.snapshot()).toMatchObject({ waste: 2, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
     expect([budget.inFlight, budget.parked, budget.maxParkMs, budget.wakeAtMs()]).toEqual([0, 0, 30_000, Infinity])
     expect(budget.allowAttempt(requestAt(1e9, 2))).toBe(ALLOWED)
     expect(budget.allowAttempt(requestAt(1e9, 2))).toEqual(NO_CREDIT)
+  })
+
+  it('has a retry left for the second call of a program whose first call needed two', () => {
+    const budget = adaptiveBudget()
+    const attempt = (number: number, result: 'failure' | 'success'): void => {
+      expect(budget.allowAttempt(requestAt(1e9, number))).toBe(ALLOWED)
+      budget.conclude(requestAt(1e9, number), { result, latencyMs: 10, won: result === 'success', now: 1e9 })
+    }
+    attempt(1, 'failure')
+    attempt(2, 'failure')
+    attempt(1, 'success')
+    attempt(2, 'success')
   })
 
   it('names the reasons it gives', () => {

@@ -72,6 +72,8 @@ const DEPOSIT = 0.2
 const WASTE_SECONDS = 10
 /** Share of the usual load that does not hurt: credit that may be kept, of a second's calls, and probes. */
 const HARMLESS = 0.1
+/** Tokens before anything is known. With one, a program whose first call needs two retries has none left for the next call. */
+const FIRST_TOKENS = 2
 /** A client with fewer calls a second than this keeps up to a few credits for retries in a row that helped. */
 const FEW_CALLS = 1
 /** Jitter of probes: from half the interval to one and a half, so that many clients do not probe together. */
@@ -97,7 +99,7 @@ export class AdaptiveBudget implements Budget {
   private worth = new RetryWorth()
   private readonly firsts = new WaitingLine()
   private readonly retries = new WaitingLine()
-  private waste = 1
+  private waste = FIRST_TOKENS
   /** One retry before anything is known, so that a program with a single call has one at once. */
   private credit = 1
   private lastFastMs = Infinity
