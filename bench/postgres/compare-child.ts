@@ -6,7 +6,7 @@ import { Floor } from './floor.js'
 import { Library } from './library.js'
 import { prepareBatch, type Program, takeBatch, warmUp, WORKLOADS } from './turn.mjs'
 
-/** What the parent asks: to warm up for batches of so many seconds, to prepare a batch of so many, or to take it. */
+/** What the parent asks: to warm up for batches of this many seconds, to prepare a batch of this many tasks, or to run it. */
 export interface Question {
   readonly act: 'warm' | 'prepare' | 'take'
   readonly workload: string

@@ -62,7 +62,7 @@ export class Place {
     return { name, url: this.postgres.urlOf(name) }
   }
 
-  /** Whoever is still connected is thrown out. */
+  /** Connections that are still open are closed by the server. */
   async dropDatabase(name: string): Promise<void> {
     await this.admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
   }

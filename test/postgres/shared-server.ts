@@ -9,7 +9,7 @@ import { PostgresServer } from './server.js'
 
 export interface TestDatabase {
   readonly url: string
-  /** Whoever is still connected is thrown out. */
+  /** Connections that are still open are closed by the server. */
   drop(): Promise<void>
 }
 

@@ -18,7 +18,7 @@ import { isTerminal } from './style.js'
 
 export interface RunReporter {
   tell(event: RunEvent): void
-  /** Writes an event for programs; undefined where nobody asked for them. */
+  /** Writes an event for programs; undefined unless `--ndjson` is given. */
   readonly record: ((event: EventView) => void) | undefined
   /** A line of talk, already plain, that stays; not with `--quiet`. */
   say(line: string): void

@@ -57,7 +57,7 @@ export const retry: CommandModule = {
   },
 }
 
-/** Who runs what is retried, and what to type where nobody does. */
+/** Which workers run the retried workflows, and what to type for a datacenter without one. */
 function whoRuns(status: JobStatus, context: CommandContext): readonly string[] {
   const words = commandWords(context.settings, context.io.env)
   if (isBegunHere(status.id, context)) return [`next: ${words(['resume', status.id])}`]

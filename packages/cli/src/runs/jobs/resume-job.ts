@@ -58,7 +58,7 @@ function notBegunHere(status: JobStatus): RefusedError {
   })
 }
 
-/** What to type where nobody works for a datacenter that has something to do, and to see the end. */
+/** Commands to type: a worker for each datacenter that has work and no worker, and how to see the end. */
 export function commandsFor({ id, datacenters }: JobStatus): readonly (readonly string[])[] {
   const waiting = datacenters.filter(({ state, workers }) => state !== 'completed' && workers === 0)
   return [...waiting.map(({ name }) => ['worker', '--datacenter', name]), ['job', 'wait', id]]
